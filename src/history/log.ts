@@ -4,13 +4,18 @@ export interface Parented {
 	readonly parent: number | null;
 }
 
+/** Looks a snapshot up; store.snapshots is one. */
+export interface SnapshotReader<T extends Parented> {
+	get(id: number): T | null;
+}
+
 /**
- * The snapshots that the present grew from: the position first, then parent after parent. Ends before a parent that gc
- * has dropped.
+ * A snapshot and those that it grew from, itself first: the log of the present when it starts at the position. Ends before
+ * a parent that is not there.
  */
-export function* snapshotsBack<T extends Parented>(
-	graph: { get(id: number): T | null },
-	from: number,
-): Generator<T, undefined> {
-	for (let at = graph.get(from); at !== null; at = at.parent === null ? null : graph.get(at.parent)) yield at;
+export function snapshotsBackFrom<T extends Parented>(snapshots: SnapshotReader<T>, from: number): T[] {
+	const chain: T[] = [];
+	for (let at = snapshots.get(from); at !== null; at = at.parent === null ? null : snapshots.get(at.parent))
+		chain.push(at);
+	return chain;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../base/refusal.ts';
-import { checkTag, parseRef, resolveRef, type SnapshotGraph } from './refs.ts';
+import { checkTag, parseRef, type RefStore, resolveRef } from './refs.ts';
 
 /** Snapshots 1 <- 2 <- 3, and 4 made from 2; `mine` is 2. */
-function graph(position: number, changed: boolean): SnapshotGraph {
+function graph(position: number, changed: boolean): RefStore {
 	const parents = new Map<number, number | null>([
 		[1, null],
 		[2, 1],
@@ -11,13 +11,14 @@ function graph(position: number, changed: boolean): SnapshotGraph {
 		[4, 2],
 	]);
 	return {
-		position,
-		changed,
-		get: (id) => {
-			const parent = parents.get(id);
-			return parent === undefined ? null : { id, parent };
+		head: { values: () => ({ position, changed }) },
+		snapshots: {
+			get: (id) => {
+				const parent = parents.get(id);
+				return parent === undefined ? null : { id, parent };
+			},
+			byTag: (tag) => (tag === 'mine' ? { id: 2 } : null),
 		},
-		byTag: (tag) => (tag === 'mine' ? { id: 2 } : null),
 	};
 }
 

@@ -14,28 +14,30 @@ export type Ref =
 /** A point of history that is there: the host, the present, or a snapshot's number. */
 export type Point = 'base' | 'now' | number;
 
-/** What a ref needs to know of history; store/snapshots.ts is one. */
-export interface SnapshotGraph {
-	get(id: number): { readonly id: number; readonly parent: number | null } | null;
-	byTag(tag: string): { readonly id: number } | null;
-	/** The snapshot that the present grew from; 0 before the first. */
-	readonly position: number;
-	/** Whether the present differs from the position. */
-	readonly changed: boolean;
+/** What a ref needs to know of history; a Store is one. */
+export interface RefStore {
+	readonly snapshots: {
+		get(id: number): { readonly id: number; readonly parent: number | null } | null;
+		byTag(tag: string): { readonly id: number } | null;
+	};
+	readonly head: {
+		/** `position`: the snapshot that the present grew from; `changed`: whether the present differs from it. */
+		values(): { readonly position: number; readonly changed: boolean };
+	};
 }
 
 /** The point that a ref names. Throws Refusal `invalid` for one that is malformed or not there. */
-export function resolveRef(graph: SnapshotGraph, text: string): Point {
+export function resolveRef(store: RefStore, text: string): Point {
 	const ref = parseRef(text);
 	switch (ref.kind) {
 		case 'base':
 			return 'base';
 		case 'now':
-			return ref.back === 0 ? 'now' : goBack(graph, text, ...beforeNow(graph, ref.back));
+			return ref.back === 0 ? 'now' : goBack(store, text, ...beforeNow(store, ref.back));
 		case 'snapshot':
-			return goBack(graph, text, graph.get(ref.id)?.id ?? null, ref.back);
+			return goBack(store, text, store.snapshots.get(ref.id)?.id ?? null, ref.back);
 		case 'tag':
-			return goBack(graph, text, graph.byTag(ref.tag)?.id ?? null, ref.back);
+			return goBack(store, text, store.snapshots.byTag(ref.tag)?.id ?? null, ref.back);
 	}
 }
 
@@ -75,14 +77,15 @@ export function checkTag(tag: string): void {
 }
 
 /** From the present, the first step back is the position, unless the present is that very state. */
-function beforeNow(graph: SnapshotGraph, back: number): [id: number | null, back: number] {
-	return [graph.get(graph.position)?.id ?? null, graph.changed ? back - 1 : back];
+function beforeNow({ snapshots, head }: RefStore, back: number): [id: number | null, back: number] {
+	const { position, changed } = head.values();
+	return [snapshots.get(position)?.id ?? null, changed ? back - 1 : back];
 }
 
-function goBack(graph: SnapshotGraph, text: string, start: number | null, back: number): number {
+function goBack({ snapshots }: RefStore, text: string, start: number | null, back: number): number {
 	let id = start;
-	for (let step = 0; step < back && id !== null; step++) id = graph.get(id)?.parent ?? null;
-	if (id === null || graph.get(id) === null) {
+	for (let step = 0; step < back && id !== null; step++) id = snapshots.get(id)?.parent ?? null;
+	if (id === null || snapshots.get(id) === null) {
 		const reason = start === null ? 'no such snapshot or tag' : 'history does not go back that far';
 		throw new Refusal('invalid', 'unknown-ref', `${text}: ${reason}`, {
 			hint: '`dropcloth list` shows the snapshots and their tags',
