@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Content, PIECE_BYTES } from '../../src/base/change.ts';
 import type { Inode, Kind } from '../../src/base/inode.ts';
-import { joinPath, parentPath } from '../../src/base/paths.ts';
+import { parentPath } from '../../src/base/paths.ts';
 import { PosixError } from '../../src/base/posix-error.ts';
 import type { BaseReader, LayerReader } from '../../src/vfs/merged-view.ts';
 
@@ -136,6 +136,10 @@ export class MemoryLayer implements LayerReader {
 		return this.#children.get(parent)?.get(name) ?? null;
 	}
 
+	has(ino: number): boolean {
+		return this.#nodes.has(ino);
+	}
+
 	inode(ino: number): Inode {
 		return this.#node(ino).inode;
 	}
@@ -159,9 +163,4 @@ export class MemoryLayer implements LayerReader {
 		if (node === undefined) throw new Error(`no inode ${ino}`);
 		return node;
 	}
-}
-
-/** Every path of a tree, `prefix` before each: what a test compares. */
-export function pathsBelow(reader: { list(path: string): readonly string[] }, path = ''): string[] {
-	return reader.list(path).map((name) => joinPath(path, name));
 }

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** The root of this repository. */
+export const PROJECT = resolve(import.meta.dirname, '../..');
+
+/** One file of this repository, as the architecture tests read it. */
+export interface SourceFile {
+	/** From the root of the repository, such as `src/store/tree.ts`. */
+	readonly path: string;
+	/** The text without comments, so that a comment may name what code may not. Lines keep their numbers. */
+	readonly code: string;
+	readonly lines: number;
+	/** What it imports from this repository, as paths from the root; types and `import()` included. */
+	readonly imports: readonly string[];
+	/** The same without `import()`, which loads nothing before it is called. */
+	readonly staticImports: readonly string[];
+}
+
+/** Every TypeScript and C file below these folders. */
+export function sourceFiles(...folders: string[]): SourceFile[] {
+	return folders.flatMap(filesBelow).filter(isSource).map(readSource);
+}
+
+/** A file as {@link sourceFiles} gives it, from a text. */
+export function sourceFile(path: string, text: string): SourceFile {
+	const code = withoutComments(text);
+	const imports = (pattern: RegExp) => (path.endsWith('.ts') ? importsOf(path, code, pattern) : []);
+	return {
+		path,
+		code,
+		lines: text.split('\n').length - 1,
+		imports: imports(ANY_IMPORT),
+		staticImports: imports(STATIC_IMPORT),
+	};
+}
+
+function readSource(path: string): SourceFile {
+	return sourceFile(path, readFileSync(join(PROJECT, path), 'utf8'));
+}
+
+function filesBelow(folder: string): string[] {
+	const entries = readdirSync(join(PROJECT, folder), { withFileTypes: true, recursive: true });
+	return entries
+		.filter((entry) => entry.isFile())
+		.map((entry) => join(entry.parentPath, entry.name).slice(PROJECT.length + 1));
+}
+
+function isSource(path: string): boolean {
+	return /\.(ts|mjs|c|h)$/.test(path);
+}
+
+/** Comments become spaces. Strings and templates are stepped over, so that a `//` in one is not taken for a comment. */
+function withoutComments(text: string): string {
+	const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+	return text.replace(token, (part) => (part.startsWith('/') ? part.replace(/[^\n]/g, ' ') : part));
+}
+
+const STATIC_IMPORT = /(?:\bfrom|\bimport)\s*'(\.[^']+)'/g;
+const ANY_IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g;
+
+function importsOf(path: string, code: string, pattern: RegExp): string[] {
+	return [...code.matchAll(pattern)].map(([, specifier]) => join(path, '..', specifier as string));
+}
