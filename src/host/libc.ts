@@ -20,6 +20,8 @@ export interface Libc {
 	syncfs: Call<[fd: number]>;
 	fcntl: Call<[fd: number, command: number, type: 'void *', argument: Buffer]>;
 	statx: Call<[directory: number, name: CString, flags: number, mask: number, into: Buffer]>;
+	/** statx of a name that stands, NUL-terminated, at an {@link addressOf}: nothing is converted or allocated. */
+	statxByAddress: Call<[directory: number, nameAddress: number, flags: number, mask: number, into: Buffer]>;
 	getdents64: Call<[directory: number, into: Buffer, bytes: number]>;
 	mkdirat: Call<[directory: number, name: CString, mode: number]>;
 	mknodat: Call<[directory: number, name: CString, mode: number, device: number]>;
@@ -54,6 +56,7 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 	syncfs: 'int syncfs(int)',
 	fcntl: 'int fcntl(int, int, ...)',
 	statx: 'int statx(int, const char *, int, unsigned int, void *)',
+	statxByAddress: 'int statx(int, uintptr_t, int, unsigned int, void *)',
 	getdents64: 'long getdents64(int, void *, unsigned long)',
 	mkdirat: 'int mkdirat(int, const char *, unsigned int)',
 	mknodat: 'int mknodat(int, const char *, unsigned int, unsigned long)',
@@ -76,7 +79,13 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 	syscallOpenat2: 'long syscall(long, int, const char *, void *, unsigned long)',
 };
 
-let loaded: { table: Libc; errno: () => number } | null = null;
+interface Loaded {
+	readonly table: Libc;
+	readonly errno: () => number;
+	readonly address: (of: Buffer) => bigint;
+}
+
+let loaded: Loaded | null = null;
 
 /** The table of system calls; koffi (10 ms) is loaded by the first call. */
 export function libc(): Libc {
@@ -88,6 +97,12 @@ export function libc(): Libc {
 export function lastErrno(): number {
 	loaded ??= load();
 	return loaded.errno();
+}
+
+/** Where a buffer's bytes lie; good while the buffer is referenced. User space addresses fit a number (47 or 52 bits). */
+export function addressOf(buffer: Buffer): number {
+	loaded ??= load();
+	return Number(loaded.address(buffer));
 }
 
 /** Hands on a call's result; throws PosixError when it is -1. `path` is for the message. */
@@ -107,10 +122,10 @@ export function cString(name: string): CString {
 
 const NUL = Buffer.of(0);
 
-function load(): { table: Libc; errno: () => number } {
+function load(): Loaded {
 	const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
 	const library = koffi.load(null);
 	const names = Object.keys(PROTOTYPES) as (keyof Libc)[];
 	const table = Object.fromEntries(names.map((name) => [name, library.func(PROTOTYPES[name])]));
-	return { table: table as unknown as Libc, errno: () => koffi.errno() };
+	return { table: table as unknown as Libc, errno: () => koffi.errno(), address: koffi.address };
 }
