@@ -12,6 +12,8 @@ import { PosixError } from '../base/posix-error.ts';
 export interface LayerReader {
 	/** The inode of a name; 0 is a whiteout, null when the directory has no such row. */
 	lookup(parent: number, name: string): number | null;
+	/** Whether this version has the inode: a root that was added later is missing from older ones. */
+	has(ino: number): boolean;
 	inode(ino: number): Inode;
 	/** Every row of a directory, whiteouts (0) included. */
 	children(ino: number): Iterable<readonly [name: string, ino: number]>;
@@ -193,7 +195,7 @@ export class MergedView {
 
 function rootPlace(layer: LayerReader | null, root: number, base: BaseReader | null): Place | null {
 	const below = base?.stat('') ?? null;
-	if (layer === null) return below === null ? null : { ino: null, base: true, inode: below };
+	if (layer === null || !layer.has(root)) return below === null ? null : { ino: null, base: true, inode: below };
 	const inode = layer.inode(root);
 	return { ino: root, base: below?.kind === 'directory' && !inode.opaque, inode };
 }
