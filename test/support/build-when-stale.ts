@@ -1,18 +1,38 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { ordinaryAccount } from './accounts.ts';
+import { PROJECT } from './source-files.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
+declare module 'vitest' {
+	export interface ProvidedContext {
+		/** Absolute path of the built program, where every account can read it. */
+		program: string;
+	}
+}
+
 const INPUTS = ['src', 'native', 'tools/build-native.mjs', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
-/** What the last step of a build writes. */
-const OUTPUT = 'dist/cli/main.js';
+/** What the last step of a build touches. */
+const PROGRAM = 'dist/cli/main.js';
+/** Where a copy is laid when the clone itself lies below a private directory. Not /tmp, which a sandbox hides. */
+const COPIES = '/var/lib/dropcloth-test';
 
-/** Vitest's global setup of the tests that run the built command line: builds when a source is newer than the build. */
-export function setup(): void {
+/** Vitest's global setup of the tests that run the built program: builds when a source is newer than the build. */
+export function setup({ provide }: TestProject): (() => void) | undefined {
 	const source = newestInput();
-	if (source.mtimeMs <= builtAtMs()) return;
-	console.log(`building: ${source.path} is newer than dist`);
-	execFileSync('npm', ['run', '--silent', 'build'], { cwd: PROJECT, stdio: ['ignore', 'inherit', 'inherit'] });
+	if (source.mtimeMs > builtAtMs()) {
+		console.log(`building: ${source.path} is newer than dist`);
+		execFileSync('npm', ['run', '--silent', 'build'], { cwd: PROJECT, stdio: ['ignore', 'inherit', 'inherit'] });
+	}
+	const program = join(PROJECT, PROGRAM);
+	if (ordinaryAccount().run(['test', '-r', program], { cwd: '/' }).code === 0) {
+		provide('program', program);
+		return undefined;
+	}
+	const copy = copyOfBuild();
+	provide('program', join(copy, PROGRAM));
+	return () => rmSync(copy, { recursive: true, force: true });
 }
 
 interface Input {
@@ -26,14 +46,34 @@ function newestInput(): Input {
 
 function inputsBelow(path: string): Input[] {
 	const stat = lstatSync(join(PROJECT, path));
-	const { mtimeMs } = stat;
-	if (!stat.isDirectory()) return path.endsWith('.test.ts') ? [] : [{ path, mtimeMs }];
-	// a directory's own time tells of files that were removed
-	return [{ path, mtimeMs }, ...readdirSync(join(PROJECT, path)).flatMap((name) => inputsBelow(join(path, name)))];
+	const own = { path, mtimeMs: stat.mtimeMs };
+	if (!stat.isDirectory()) return path.endsWith('.test.ts') ? [] : [own];
+	return readdirSync(join(PROJECT, path)).flatMap((name) => inputsBelow(join(path, name)));
 }
 
-/** When the last complete build ended, or 0. The mode change that ends a build sets the inode's ctime. */
+/** When the last complete build ended, or 0. Its last step makes the program executable, which sets the inode's ctime. */
 function builtAtMs(): number {
-	const output = lstatSync(join(PROJECT, OUTPUT), { throwIfNoEntry: false });
-	return output === undefined || (output.mode & 0o100) === 0 ? 0 : output.ctimeMs;
+	const program = lstatSync(join(PROJECT, PROGRAM), { throwIfNoEntry: false });
+	return program === undefined || (program.mode & 0o100) === 0 ? 0 : program.ctimeMs;
+}
+
+/** The build and the packages it needs at run time, readable by everyone. */
+function copyOfBuild(): string {
+	mkdirSync(COPIES, { recursive: true, mode: 0o755 });
+	const place = mkdtempSync(join(COPIES, 'build-'));
+	const packages = runtimePackages().filter((path) => existsSync(join(PROJECT, path)));
+	for (const path of ['dist', 'package.json', ...packages]) {
+		cpSync(join(PROJECT, path), join(place, path), { recursive: true });
+	}
+	execFileSync('chmod', ['-R', 'a+rX', place]);
+	return place;
+}
+
+function runtimePackages(): string[] {
+	const { packages } = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')) as {
+		packages: Record<string, { dev?: boolean }>;
+	};
+	// SQLite for Node 20 is a development dependency here and shipped within dist in the published package
+	const isNeeded = (path: string) => packages[path]?.dev !== true || path.endsWith('/sqlite-mc-legacy');
+	return Object.keys(packages).filter((path) => path !== '' && isNeeded(path));
 }
