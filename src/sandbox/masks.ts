@@ -1,0 +1,82 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { decodeName, fsPath } from '../base/bytes.ts';
+import { isWithin } from '../base/paths.ts';
+import { errorCode } from '../base/posix-error.ts';
+import { CREDENTIAL_PLACES } from './credential-places.ts';
+import { layerState } from './layer-state.ts';
+import { realPath } from './real-path.ts';
+import type { Mask, SandboxRoot } from './sandbox-spec.ts';
+
+/** What decides the masks; every path absolute. */
+export interface MaskRequest {
+	readonly home: string | null;
+	/** `--mask`. */
+	readonly mask: readonly string[];
+	/** `--unmask`. */
+	readonly unmask: readonly string[];
+	/** Our own store: always masked, whatever is opened. */
+	readonly storePath: string;
+	readonly roots: readonly SandboxRoot[];
+}
+
+/**
+ * Every place that is there and must be hidden, by its real path. A name that the session's own layer deleted or replaced by
+ * a symlink needs no mask: nothing of the host is seen there any more.
+ */
+export function findMasks(request: MaskRequest): Mask[] {
+	const opened = request.unmask.flatMap((path) => realPath(path)?.path ?? []);
+	const wanted = [
+		...listedPlaces(request.home).filter(({ path }) => !opened.some((open) => isWithin(path, open))),
+		...found(request.mask.map((path) => ({ path, reason: '--mask' }))),
+		...found([{ path: request.storePath, reason: 'the store of all sessions' }]),
+	];
+	const byPath = new Map(wanted.map((mask) => [mask.path, mask]));
+	return [...byPath.values()].flatMap((mask) => inView(mask, request.roots));
+}
+
+/** Whether a path is hidden by one of the masks, itself or together with what it lies in. */
+export function isMasked(path: string, masks: readonly Mask[]): boolean {
+	return masks.some((mask) => isWithin(path, mask.path));
+}
+
+function listedPlaces(home: string | null): Mask[] {
+	const names = home === null ? new Set<string>() : namesIn(home);
+	const places = CREDENTIAL_PLACES.flatMap(({ path, reason }) => {
+		if (path.startsWith('/')) return [{ path, reason }];
+		const slash = path.indexOf('/');
+		return names.has(slash < 0 ? path : path.slice(0, slash)) ? [{ path: `${home}/${path}`, reason }] : [];
+	});
+	return found(places);
+}
+
+/** Names in the home directory: one reading instead of a stat for each listed place. */
+function namesIn(home: string): Set<string> {
+	try {
+		return new Set(readdirSync(fsPath(home), { encoding: 'buffer' }).map(decodeName));
+	} catch (error) {
+		if (errorCode(error) === null) throw error;
+		return new Set();
+	}
+}
+
+function found(places: readonly { path: string; reason: string }[]): Mask[] {
+	return places.flatMap(({ path, reason }) => {
+		if (lstatSync(fsPath(path), { throwIfNoEntry: false }) === undefined) return [];
+		const real = realPath(path);
+		return real === null ? [] : [{ path: real.path, directory: real.directory, reason }];
+	});
+}
+
+function inView(mask: Mask, roots: readonly SandboxRoot[]): Mask[] {
+	switch (layerState(roots, mask.path)) {
+		case 'gone':
+		case 'symlink':
+			return [];
+		case 'directory':
+			return [{ ...mask, directory: true }];
+		case 'other':
+			return [{ ...mask, directory: false }];
+		case 'untouched':
+			return [mask];
+	}
+}
