@@ -1,0 +1,26 @@
+/* The processes of the pid namespace, as /proc has them. */
+#ifndef DROPCLOTH_PROCESSES_H
+#define DROPCLOTH_PROCESSES_H
+
+#include <stdbool.h>
+
+/* What the freeze wants of /proc/PID/stat, proc_pid_stat(5). The state is 0 for a process that is gone. */
+struct process {
+	char state;
+	int parent;
+	int threads;
+};
+
+/* Opens /proc for good. 0, or -errno: it may be an instance of another pid namespace, whose numbers mean others. */
+long open_processes(void);
+struct process look_at_process(int pid);
+/* Calls VISIT for each process until it returns false; false then. */
+bool each_process(bool (*visit)(int pid));
+/*
+ * Whether every thread stands still: stopped, traced, dead, or a parent that waits in vfork(2) for a child. With
+ * NUDGE, each thread that runs is sent SIGSTOP by itself: the process-wide one was given to a thread that waits in
+ * the kernel and does not take it.
+ */
+bool stands_still(int pid, bool nudge);
+
+#endif
