@@ -6,6 +6,7 @@
 #include "life-line.h"
 #include "operations.h"
 #include "outer.h"
+#include "overlay.h"
 #include "report.h"
 #include "syscall.h"
 
@@ -150,6 +151,7 @@ void op_exec(char **operand, int extra) {
 	char **arguments = operand + 1;
 	arguments[extra] = NULL;
 	bool own_group = !confine_scopes_signals();
+	report_layers();
 	struct operation_mark mark = current_operation;
 	int ends[2];
 	must(sys_socketpair(ends), "socketpair");

@@ -22,7 +22,7 @@ static struct stopped {
 	bool by_freeze; /* false: it was stopped before, by the user's Ctrl-Z for example, and stays so */
 } stopped[MOST_PROCESSES];
 static int stopped_count;
-static bool frozen, disturbed;
+static bool frozen;
 static long cannot_freeze;
 
 /* One bit for each pid: counted in `stopped`; and seen standing still. */
@@ -37,7 +37,6 @@ static long pass_error;
 
 void prepare_freeze(void) { cannot_freeze = open_processes(); }
 bool is_frozen(void) { return frozen; }
-void freeze_was_disturbed(void) { disturbed = true; }
 
 /* Dead and only waiting to be reaped. A process whose leader has ended is Z as well, but its threads run on. */
 static bool is_dead(struct process process) {
@@ -80,7 +79,6 @@ static long freeze(void) {
 	long deadline_us = monotonic_us() + LIMIT_US;
 	int passes = 0;
 	frozen = true;
-	disturbed = false;
 	do {
 		passes++;
 		found_running = false;
@@ -135,8 +133,7 @@ void answer_control(char request) {
 	if (request == 'F') answer_freeze(&answer);
 	else if (request == 'T') {
 		thaw();
-		add_text(&answer, disturbed ? "thawed disturbed" : "thawed");
-		disturbed = false;
+		add_text(&answer, "thawed");
 	} else {
 		add_text(&answer, "error 22 unknown request");
 	}

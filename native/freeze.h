@@ -7,13 +7,11 @@
 /* Once, before the first request. */
 void prepare_freeze(void);
 bool is_frozen(void);
-/* Something from outside continued processes that should have stood still; the thaw says so. */
-void freeze_was_disturbed(void);
 /* Continues what the freeze stopped; nothing when nothing is frozen. */
 void thaw(void);
 /*
  * Answers a request of the owner on descriptor 5: `F` freezes (`frozen US procs N rounds R` or `error ERRNO …`, and
- * then all goes on), `T` thaws (`thawed`, or `thawed disturbed`). Line ends and spaces are passed over.
+ * then all goes on), `T` thaws (`thawed`). Line ends and spaces are passed over.
  */
 void answer_control(char request);
 

@@ -70,8 +70,10 @@ static bool read_life_line(void) {
 	if (sys_read(life_line, &message, 1) != 1) return false;
 	if (!is_frozen()) continue_command(message == CONTINUE_AT_FRONT);
 	else {
-		/* `fg` continues every process of the job's group itself, frozen or not. */
-		freeze_was_disturbed();
+		/* `fg` continues every process of the job's group itself, frozen or not: the owner has to know. */
+		struct line line;
+		start_line(&line, "disturbed");
+		report_line(&line);
 		continue_at_thaw = true;
 	}
 	return true;

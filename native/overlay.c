@@ -2,6 +2,8 @@
  * Overlays over layers that are named by descriptor. Paths never pass through an option string: a string holds 255
  * bytes, and upperdir= takes backslashes for escapes where lowerdir+= does not.
  */
+#include "overlay.h"
+
 #include "mounts.h"
 #include "operations.h"
 #include "places.h"
@@ -16,7 +18,8 @@ enum { MOST_LAYERS = 500, OPTION_BYTES = 255 };
  * lowerdir= option for all, whose names are looked up when the file system is created.
  */
 enum form { UNKNOWN, BY_DESCRIPTOR, BY_STRING, BY_LIST };
-static const char *const form_names[] = {"unknown", "fd", "str", "legacy"};
+static const char *const form_names[] = {"none", "fd", "str", "legacy"};
+static enum form chosen_form;
 
 /* What the kernel takes: a file system without descriptors says EINVAL, one of the old mount interface EOPNOTSUPP. */
 static enum form probe_form(int lower) {
@@ -27,15 +30,17 @@ static enum form probe_form(int lower) {
 }
 
 static enum form choose_form(const char *flags, int lower) {
-	static enum form chosen;
-	if (chosen == UNKNOWN) {
-		chosen = list_has(flags, "legacy") ? BY_LIST : list_has(flags, "str") ? BY_STRING : probe_form(lower);
-		struct line line;
-		start_line(&line, "layers ");
-		add_text(&line, form_names[chosen]);
-		report_line(&line);
-	}
-	return chosen;
+	if (list_has(flags, "legacy")) chosen_form = BY_LIST;
+	else if (list_has(flags, "str")) chosen_form = BY_STRING;
+	else if (chosen_form == UNKNOWN) chosen_form = probe_form(lower);
+	return chosen_form;
+}
+
+void report_layers(void) {
+	struct line line;
+	start_line(&line, "layers ");
+	add_text(&line, form_names[chosen_form]);
+	report_line(&line);
 }
 
 static void set_layer(int fs, enum form form, const char *key, int layer, const char *path) {

@@ -1,7 +1,8 @@
 /*
  * What the caller is told, in lines on descriptor 4: `init PID`, `layers FORM`, `started`, `exec-failed ERRNO`,
- * `exit CODE`, `signal NUMBER` and `fail INDEX ERRNO OPERATION TEXT [| what the kernel said]`. Each line is one
- * write. Two processes write them, so their order means nothing.
+ * `exit CODE`, `signal NUMBER`, `disturbed` (something outside continued frozen processes) and
+ * `fail INDEX ERRNO OPERATION TEXT [| what the kernel said]`. Each line is one write. Several processes write them, so
+ * their order means nothing.
  */
 #ifndef DROPCLOTH_REPORT_H
 #define DROPCLOTH_REPORT_H
