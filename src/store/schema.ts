@@ -27,7 +27,7 @@ export interface VersionedTable {
 	readonly meaning: string;
 	readonly key: readonly string[];
 	readonly withoutRowid: boolean;
-	/** Further condition under which an UPDATE outside the head is let through unversioned. */
+	/** Condition under which an UPDATE or DELETE outside the head is let through without making a version. */
 	readonly unless?: string;
 	readonly columns: readonly Column[];
 }
@@ -57,7 +57,7 @@ export const VERSIONED_TABLES: readonly VersionedTable[] = [
 			BORN,
 			column('root', 'integer not null', 'inode number of the root whose tree it is in'),
 			column('mode', 'integer not null', 'type and permission bits, as st_mode'),
-			column('nlink', 'integer not null', 'entries that name it'),
+			column('nlink', 'integer not null', 'entries that name it; 1 for a root'),
 			column('uid', 'integer not null', 'owner'),
 			column('gid', 'integer not null', 'group'),
 			column('size', 'integer not null', 'bytes of a file'),
@@ -130,6 +130,8 @@ export const PLAIN_TABLES: readonly PlainTable[] = [
 			column('position', 'integer not null', 'the snapshot that the present grew from'),
 			column('changed', 'integer not null', '1: the present differs from the position'),
 			column('sealing', 'integer not null', '1 while sealing repoints chunks without making versions'),
+			column('files', 'integer not null', 'inodes of the present, roots aside'),
+			column('bytes', 'integer not null', 'sizes of its regular files, added up'),
 		],
 	},
 	{
@@ -156,7 +158,7 @@ export const PLAIN_TABLES: readonly PlainTable[] = [
 			column('created_ns', 'integer not null', 'nanoseconds within the second'),
 			column('run', 'integer', 'the run that was going on'),
 			column('note', 'text', 'why, for people'),
-			column('files', 'integer not null', 'inodes of the layer'),
+			column('files', 'integer not null', 'inodes of the layer, roots aside'),
 			column('bytes', 'integer not null', 'bytes of the layer’s files'),
 		],
 	},
@@ -263,7 +265,7 @@ export function schemaStatements(): string[] {
 		...PLAIN_TABLES.map(plainTable),
 		...VERSIONED_TABLES.flatMap(versionedTable),
 		...INDEXES,
-		'insert into head values(1, 1, 1, 0, 0, 0)',
+		'insert into head values(1, 1, 1, 0, 0, 0, 0, 0)',
 	];
 }
 
@@ -290,12 +292,13 @@ function historyTriggers({ name, columns, unless }: VersionedTable): string[] {
 		const values = columns.flatMap((c) => (c.name === 'born' ? ['old.born', died] : [`old.${c.name}`]));
 		return `insert into ${name}_past values(${values.join(', ')})`;
 	};
-	const elsewhere = `new.born<>${headRow}${unless === undefined ? '' : ` and not ${unless}`}`;
+	const exempt = unless === undefined ? '' : ` and not ${unless}`;
+	const elsewhere = `new.born<>${headRow}${exempt}`;
 	return [
 		`create trigger ${name}_insert before insert on ${name} when new.born<>${headRow} begin select ${abort}; end`,
 		`create trigger ${name}_update after update on ${name} when old.born<new.born or ${elsewhere} begin ` +
 			`select ${abort} where new.born<>${headRow}; ${move('new.born')}; end`,
-		`create trigger ${name}_delete after delete on ${name} when old.born<${headRow} begin ${move(headRow)}; end`,
+		`create trigger ${name}_delete after delete on ${name} when old.born<${headRow}${exempt} begin ${move(headRow)}; end`,
 	];
 }
 

@@ -1,0 +1,28 @@
+import type { Database } from './driver.ts';
+import type { SqlName } from './sql-name.ts';
+
+/** What may differ between two states; whether it does must be looked at. */
+export interface ChangeCandidates {
+	readonly entries: readonly (readonly [parent: number, name: SqlName])[];
+	readonly inos: ReadonlySet<number>;
+}
+
+/**
+ * Everything that was touched after snapshot `low` and by snapshot `high`: a row may have been changed and changed back.
+ *
+ * Both tables must be asked: a version that was born between the two and died after them is in the past only. Read without
+ * an index, 35 ms for a million rows; indexes on `born` and `died` would make every write dearer by half.
+ */
+export function changeCandidates(db: Database, low: number, high: number): ChangeCandidates {
+	const ask = <Answer>(table: string, columns: string, shape: 'tuple' | 'value') =>
+		db
+			.prepare<Answer>(
+				`select ${columns} from ${table} where born > ? and born <= ? union all
+				select ${columns} from ${table}_past where died > ? and born <= ? and (born > ? or died <= ?)`,
+				shape,
+			)
+			.all(low, high, low, high, low, high);
+	const inos = new Set<number>();
+	for (const table of ['inode', 'chunk', 'xattr']) for (const ino of ask<number>(table, 'ino', 'value')) inos.add(ino);
+	return { entries: ask<[number, SqlName]>('entry', 'parent, name', 'tuple'), inos };
+}

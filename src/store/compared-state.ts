@@ -1,0 +1,58 @@
+import { joinPath } from '../base/paths.ts';
+import type { TreeInode } from './inode-row.ts';
+import { fromSqlName } from './sql-name.ts';
+import type { TreeParts } from './tree-parts.ts';
+import { rowsAt, type TreeRows } from './tree-rows.ts';
+import { TreeView } from './tree-view.ts';
+
+/** One state of one tree that does not move, with what was asked about it remembered. */
+export class ComparedState {
+	/** The snapshot, or the head for the present. */
+	readonly number: number;
+	readonly rows: TreeRows;
+	readonly view: TreeView;
+	readonly #inodes = new Map<number, TreeInode | null>();
+	readonly #paths = new Map<number, string | null>();
+
+	constructor(parts: TreeParts, number: number, root: number) {
+		this.number = number;
+		this.rows = rowsAt(parts.db, number);
+		this.view = new TreeView(this.rows, parts.blobs);
+		this.#paths.set(root, '');
+	}
+
+	inode(ino: number): TreeInode | null {
+		let inode = this.#inodes.get(ino);
+		if (inode === undefined) {
+			inode = this.view.find(ino);
+			this.#inodes.set(ino, inode);
+		}
+		return inode;
+	}
+
+	/** How many names an inode has; 0 when it does not exist. */
+	links(ino: number): number {
+		return this.inode(ino)?.nlink ?? 0;
+	}
+
+	/** The path of a directory; null when it is not in this tree, or in this state. */
+	pathOf(directory: number): string | null {
+		let path = this.#paths.get(directory);
+		if (path === undefined) {
+			path = this.pathsOf(directory)[0] ?? null;
+			this.#paths.set(directory, path);
+		}
+		return path;
+	}
+
+	/** Every path of an inode in this tree, sorted; '' for the root. */
+	pathsOf(ino: number): string[] {
+		const known = this.#paths.get(ino);
+		if (known === '') return [known];
+		const paths = this.rows.names(ino).flatMap(([parent, name]) => {
+			const directory = this.pathOf(parent);
+			return directory === null ? [] : joinPath(directory, fromSqlName(name));
+		});
+		return paths.sort();
+	}
+}
