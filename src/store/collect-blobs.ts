@@ -1,0 +1,42 @@
+import type { Progress } from '../base/progress.ts';
+import { IN_NO_SNAPSHOT } from './collect-past-rows.ts';
+import type { Database } from './driver.ts';
+import type { TreeParts } from './tree-parts.ts';
+import { writeInBatches } from './write-in-batches.ts';
+
+/** A blob that nothing names. */
+export interface UnnamedBlob {
+	readonly id: number;
+	/** Bytes. */
+	readonly size: number;
+}
+
+/** The blobs that no chunk, present or in a remaining snapshot, and no origin would name if `dropped` were gone. */
+export function unnamedBlobs(db: Database, dropped: readonly number[] = []): UnnamedBlob[] {
+	const named =
+		'select blob from chunk union select blob from origin where blob is not null' +
+		` union select blob from chunk_past as past where not (${IN_NO_SNAPSHOT})`;
+	const sql = `select id, size from blob where id not in (${named}) order by id`;
+	return db.prepare<UnnamedBlob>(sql).all(JSON.stringify(dropped));
+}
+
+/**
+ * Deletes the blobs that nothing names, with their seals, in small transactions; which. Past rows that no snapshot holds
+ * must be gone already: they are not counted as naming anything.
+ */
+export function collectBlobs(store: Pick<TreeParts, 'db' | 'write'>, progress: Progress): UnnamedBlob[] {
+	const { db } = store;
+	const blobs = unnamedBlobs(db);
+	const statements = [
+		db.prepare('delete from seal where blob=?'),
+		db.prepare('delete from open where blob=?'),
+		db.prepare('delete from blob where id=?'),
+	];
+	let collected = 0;
+	writeInBatches(store, blobs, ({ id }) => {
+		for (const statement of statements) statement.run(id);
+		collected += 1;
+		if (collected % 1000 === 0) progress.report(collected, blobs.length, 'blobs');
+	});
+	return blobs;
+}

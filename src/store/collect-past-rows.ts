@@ -1,0 +1,64 @@
+import type { Progress } from '../base/progress.ts';
+import type { Database } from './driver.ts';
+import { VERSIONED_TABLES, type VersionedTable } from './schema.ts';
+import type { TreeParts } from './tree-parts.ts';
+import { writeInBatches } from './write-in-batches.ts';
+
+/**
+ * Condition on the past row `past`: the interval [born, died) holds no snapshot but those in the JSON array that is bound
+ * to its one parameter.
+ */
+export const IN_NO_SNAPSHOT =
+	'not exists(select 1 from snapshot where id>=past.born and id<past.died and id not in (select value from json_each(?)))';
+
+/** How many past rows no snapshot would hold if `dropped` were gone. */
+export function countPastRows(db: Database, dropped: readonly number[]): number {
+	const count = ({ name }: VersionedTable) =>
+		db.prepare<number>(`select count(*) from ${name}_past as past where ${IN_NO_SNAPSHOT}`, 'value');
+	return VERSIONED_TABLES.reduce((sum, table) => sum + (count(table).get(JSON.stringify(dropped)) ?? 0), 0);
+}
+
+/** Deletes the past rows that no snapshot holds, in small transactions; how many. */
+export function collectPastRows(store: Pick<TreeParts, 'db' | 'write'>, progress: Progress): number {
+	let collected = 0;
+	for (const table of VERSIONED_TABLES) {
+		const remove = deleteOf(store.db, table);
+		for (const keys of deadKeys(store.db, table)) {
+			writeInBatches(store, keys, (key) => remove.run(...key));
+			collected += keys.length;
+			progress.report(collected, 0, 'old versions');
+		}
+	}
+	return collected;
+}
+
+type PastKey = readonly (number | string | Buffer)[];
+
+/** Keys found in one read: bounds the memory. */
+const KEYS_AT_ONCE = 5000;
+
+/**
+ * Keys of rows that no snapshot holds, in order and in lists. The scan goes on behind the last key it found, so that the
+ * rows which stay are read once. A row found dead stays dead: later snapshots have higher numbers than its `died`.
+ */
+function* deadKeys(db: Database, table: VersionedTable): Generator<PastKey[]> {
+	const key = keyColumns(table).join(', ');
+	const from = `select ${key} from ${table.name}_past as past where ${IN_NO_SNAPSHOT}`;
+	const first = db.prepare<PastKey>(`${from} order by ${key} limit ${KEYS_AT_ONCE}`, 'tuple');
+	const behind = `(${key})>(${key.replace(/\w+/g, '?')})`;
+	const next = db.prepare<PastKey>(`${from} and ${behind} order by ${key} limit ${KEYS_AT_ONCE}`, 'tuple');
+	let keys = first.all('[]');
+	while (keys.length > 0) {
+		yield keys;
+		keys = keys.length < KEYS_AT_ONCE ? [] : next.all('[]', ...(keys.at(-1) as PastKey));
+	}
+}
+
+function deleteOf(db: Database, table: VersionedTable) {
+	const same = keyColumns(table).map((column) => `${column}=?`);
+	return db.prepare(`delete from ${table.name}_past where ${same.join(' and ')}`);
+}
+
+function keyColumns({ key }: VersionedTable): string[] {
+	return [...key, 'died'];
+}
