@@ -184,7 +184,7 @@ let engine: EngineConstructor | null = null;
 
 /**
  * The engine's newer release is built for Node-API 10, which Node 20 does not have: loading it there crashes. For Node 20
- * the published package carries the older one compiled (tools/ship-legacy-engine.mjs); in the repository npm compiled it.
+ * the published package carries the older one compiled (tools/complete-package.mjs); in the repository npm compiled it.
  */
 function loadEngine(): EngineConstructor {
 	engine ??= require(engineModule()) as EngineConstructor;
