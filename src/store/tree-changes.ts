@@ -5,8 +5,8 @@ import { changeCandidates } from './change-candidates.ts';
 import { ComparedState } from './compared-state.ts';
 import { fromSqlName } from './sql-name.ts';
 import { sameContent } from './stored-content.ts';
-import type { TreeRef } from './tree.ts';
 import type { TreeParts } from './tree-parts.ts';
+import type { TreeRef } from './tree-rows.ts';
 
 /**
  * What must change to get from state `a` to state `b` of one tree: every path that differs, sorted, parents first. atime

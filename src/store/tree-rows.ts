@@ -2,6 +2,9 @@ import type { Database } from './driver.ts';
 import { INODE_COLUMNS, type InodeRow } from './inode-row.ts';
 import type { SqlName } from './sql-name.ts';
 
+/** A state of the tree: a snapshot's number, the present, or 0: before everything, when nothing was there. */
+export type TreeRef = number | 'now';
+
 /** The rows of one state of the tree, raw. */
 export interface TreeRows {
 	/** What a name stands for: an inode number, 0 for a whiteout, null when there is no entry. */

@@ -8,12 +8,9 @@ import { type AppliedCount, applyChanges } from './tree-apply.ts';
 import { compareStates } from './tree-changes.ts';
 import type { TreeParts } from './tree-parts.ts';
 import { type RestoredCount, restoreTree } from './tree-restore.ts';
-import { rowsAt } from './tree-rows.ts';
+import { rowsAt, type TreeRef } from './tree-rows.ts';
 import { TreeView } from './tree-view.ts';
 import { TreeWrite } from './tree-write.ts';
-
-/** A state of the tree: a snapshot's number, the present, or 0: before everything, when nothing was there. */
-export type TreeRef = number | 'now';
 
 /**
  * The layer trees of a session and all their history. Whatever changes them is called inside Store.write, where history
