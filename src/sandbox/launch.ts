@@ -115,6 +115,11 @@ export class Launched {
 		this.ready = this.#reported(({ ready }) => ready || null).then((ready) => ready === true);
 	}
 
+	/** Whether everything inside is gone. */
+	get hasEnded(): boolean {
+		return this.#final !== null;
+	}
+
 	/** What the launcher has said so far. */
 	report(): Report {
 		return this.#final ?? parseReport(readWhole(this.#reportFd));
@@ -194,6 +199,8 @@ export class Launched {
 }
 
 const LONGEST_LOOK_MS = 32;
+/** The launcher's exit code when it could not do its work. */
+const LAUNCHER_FAILED = 125;
 
 function readWhole(fd: number): string {
 	const parts: Buffer[] = [];
@@ -218,5 +225,9 @@ function outcomeOf(report: Report, code: number | null, signal: NodeJS.Signals |
 	if (report.exit !== null) return { kind: 'exited', code: report.exit };
 	// The launcher itself was killed, and what ran in it died with it.
 	if (signal !== null) return { kind: 'killed', signal: osConstants.signals[signal] };
+	// Nothing was reported: either the report found no room on the disk, or the launcher refused to begin.
+	if (code === LAUNCHER_FAILED && report.init === null) {
+		return { kind: 'failed', failure: { index: -1, errno: 0, operation: 'start', text: '', kernelText: null } };
+	}
 	return { kind: 'exited', code: code ?? 0 };
 }
