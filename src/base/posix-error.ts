@@ -29,3 +29,9 @@ export function errorCode(error: unknown): ErrnoCode | null {
 	const code = (error as { code?: unknown } | null)?.code;
 	return isErrnoCode(code) ? code : null;
 }
+
+/** The error, saying the whole path when it is a failed file operation that knew a name in a directory only. */
+export function aboutPath(error: unknown, path: string): unknown {
+	if (!(error instanceof PosixError) || error.path === path) return error;
+	return new PosixError(error.code, error.operation, path, error);
+}

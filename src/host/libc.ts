@@ -40,6 +40,10 @@ export interface Libc {
 	lgetxattr: Call<[path: CString, name: CString, into: Buffer, bytes: number]>;
 	lsetxattr: Call<[path: CString, name: CString, value: Buffer, bytes: number, flags: number]>;
 	lremovexattr: Call<[path: CString, name: CString]>;
+	/** Follows links: for /proc/self/fd names only. */
+	setxattr: Call<[path: CString, name: CString, value: Buffer, bytes: number, flags: number]>;
+	/** Follows links: for /proc/self/fd names only. */
+	removexattr: Call<[path: CString, name: CString]>;
 	fsetxattr: Call<[fd: number, name: CString, value: Buffer, bytes: number, flags: number]>;
 	/** syscall(2) with the shape of openat2, which has no wrapper in libc. */
 	syscallOpenat2: Call<[number: number, directory: number, path: CString, how: Buffer, bytes: number]>;
@@ -75,6 +79,8 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 	lgetxattr: 'long lgetxattr(const char *, const char *, void *, unsigned long)',
 	lsetxattr: 'int lsetxattr(const char *, const char *, const void *, unsigned long, int)',
 	lremovexattr: 'int lremovexattr(const char *, const char *)',
+	setxattr: 'int setxattr(const char *, const char *, const void *, unsigned long, int)',
+	removexattr: 'int removexattr(const char *, const char *)',
 	fsetxattr: 'int fsetxattr(int, const char *, const void *, unsigned long, int)',
 	syscallOpenat2: 'long syscall(long, int, const char *, void *, unsigned long)',
 };

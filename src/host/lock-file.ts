@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
-import { posixErrorOf } from '../base/posix-error.ts';
+import { errorCode, posixErrorOf } from '../base/posix-error.ts';
 import { checked, lastErrno, libc } from './libc.ts';
 
 /** The byte held exclusively by the one process that writes the session's tree. */
@@ -27,6 +27,16 @@ export class LockFile {
 	static open(path: string): LockFile {
 		const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 		return new LockFile(openSync(fsPath(path), flags, 0o600), path);
+	}
+
+	/** Opens the file to ask {@link holder} alone; null when there is none. Throws node:fs errors. */
+	static openToLook(path: string): LockFile | null {
+		try {
+			return new LockFile(openSync(fsPath(path), constants.O_RDONLY | constants.O_NOFOLLOW), path);
+		} catch (error) {
+			if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+			throw error;
+		}
 	}
 
 	private constructor(fd: number, path: string) {

@@ -1,7 +1,7 @@
 import { decodeName } from '../base/bytes.ts';
 import type { Inode } from '../base/inode.ts';
 import { PosixError } from '../base/posix-error.ts';
-import { type HostStat, statAt, statIn } from './host-stat.ts';
+import { type HostStat, statAt, statIn, statOf } from './host-stat.ts';
 import { checked, cString, libc } from './libc.ts';
 import { AT_FDCWD } from './open-flags.ts';
 import { readXattrs } from './xattr.ts';
@@ -20,6 +20,11 @@ export function readInode(path: string): HostInode {
 export function readInodeIn(directory: number, name: string): HostInode | null {
 	const stat = statIn(directory, name);
 	return stat === null ? null : complete(stat, directory, name, pathIn(directory, name));
+}
+
+/** Reads the directory that a descriptor stands for. Throws PosixError. */
+export function readDirectoryOf(fd: number): HostInode {
+	return { ...statOf(fd), target: null, opaque: false, xattrs: readXattrs(pathIn(fd, '')) };
 }
 
 /**
