@@ -1,7 +1,6 @@
 import { isWithin } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
 import { layerState } from './layer-state.ts';
-import { parseBind } from './parse-bind.ts';
 import { realPath, realPathOfNew } from './real-path.ts';
 import type { Bind, SandboxRoot } from './sandbox-spec.ts';
 
@@ -29,6 +28,13 @@ export function bindWarning(binds: readonly Bind[]): string | null {
 	const places = binds.filter(({ writable }) => writable).map(({ source }) => source);
 	if (places.length === 0) return null;
 	return `writes to ${places.join(', ')} reach the host and are in no snapshot (--bind)`;
+}
+
+/** `P[:Q]`: a path that exists as it stands is P alone, so that a name with a colon can be given. */
+export function parseBind(text: string): { source: string; target: string | null } {
+	const colon = text.indexOf(':/');
+	if (colon <= 0 || realPath(text) !== null) return { source: text, target: null };
+	return { source: text.slice(0, colon), target: text.slice(colon + 1) };
 }
 
 function findBind(request: BindRequest, text: string, option: string, writable: boolean): Bind {
