@@ -1,4 +1,4 @@
-import { generateHelpTextForAllCommands } from '@stricli/core';
+import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { applicationWith } from '../src/cli/application.ts';
 import { COMMANDS, type CommandName, loadDefinition } from '../src/cli/commands.ts';
 import { EXIT_CODES, type ExitCode, OTHER_EXIT_CODES } from '../src/cli/exit-codes.ts';
@@ -40,7 +40,9 @@ export async function manualPage(): Promise<string> {
 /** Every command in the order of the command table. */
 export async function commandHelps(): Promise<CommandHelp[]> {
 	const names = Object.keys(COMMANDS) as CommandName[];
-	const texts = new Map(generateHelpTextForAllCommands(await applicationWith(names)));
+	// help depends on no context, which the library's type can't say
+	const application = (await applicationWith(names)) as unknown as Application<CommandContext>;
+	const texts = new Map(generateHelpTextForAllCommands(application));
 	return Promise.all(
 		names.map(async (name) => {
 			const help = texts.get(`dropcloth ${name}`);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { ordinaryAccount } from './accounts.ts';
@@ -12,19 +12,13 @@ declare module 'vitest' {
 	}
 }
 
-const INPUTS = ['src', 'native', 'tools/build-native.mjs', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
-/** What the last step of a build touches. */
 const PROGRAM = 'dist/cli/main.js';
 /** Where a copy is laid when the clone itself lies below a private directory. Not /tmp, which a sandbox hides. */
 const COPIES = '/var/lib/dropcloth-test';
 
 /** Vitest's global setup of the tests that run the built program: builds when a source is newer than the build. */
 export function setup({ provide }: TestProject): (() => void) | undefined {
-	const source = newestInput();
-	if (source.mtimeMs > builtAtMs()) {
-		console.log(`building: ${source.path} is newer than dist`);
-		execFileSync('npm', ['run', '--silent', 'build'], { cwd: PROJECT, stdio: ['ignore', 'inherit', 'inherit'] });
-	}
+	execFileSync(join(PROJECT, 'tools/prepare'), { stdio: ['ignore', 'inherit', 'inherit'] });
 	const program = join(PROJECT, PROGRAM);
 	if (ordinaryAccount().run(['test', '-r', program], { cwd: '/' }).code === 0) {
 		provide('program', program);
@@ -33,28 +27,6 @@ export function setup({ provide }: TestProject): (() => void) | undefined {
 	const copy = copyOfBuild();
 	provide('program', join(copy, PROGRAM));
 	return () => rmSync(copy, { recursive: true, force: true });
-}
-
-interface Input {
-	readonly path: string;
-	readonly mtimeMs: number;
-}
-
-function newestInput(): Input {
-	return INPUTS.flatMap(inputsBelow).reduce((a, b) => (a.mtimeMs >= b.mtimeMs ? a : b));
-}
-
-function inputsBelow(path: string): Input[] {
-	const stat = lstatSync(join(PROJECT, path));
-	const own = { path, mtimeMs: stat.mtimeMs };
-	if (!stat.isDirectory()) return path.endsWith('.test.ts') ? [] : [own];
-	return readdirSync(join(PROJECT, path)).flatMap((name) => inputsBelow(join(path, name)));
-}
-
-/** When the last complete build ended, or 0. Its last step makes the program executable, which sets the inode's ctime. */
-function builtAtMs(): number {
-	const program = lstatSync(join(PROJECT, PROGRAM), { throwIfNoEntry: false });
-	return program === undefined || (program.mode & 0o100) === 0 ? 0 : program.ctimeMs;
 }
 
 /** The build and the packages it needs at run time, readable by everyone. */
