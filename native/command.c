@@ -151,7 +151,6 @@ void op_exec(char **operand, int extra) {
 	char **arguments = operand + 1;
 	arguments[extra] = NULL;
 	bool own_group = !confine_scopes_signals();
-	report_layers();
 	struct operation_mark mark = current_operation;
 	int ends[2];
 	must(sys_socketpair(ends), "socketpair");
@@ -164,5 +163,6 @@ void op_exec(char **operand, int extra) {
 	if (identity_is_mapped()) map_child(ends[0]);
 	sys_close(ends[0]);
 	current_operation = mark;
+	report_layers();
 	run_init(command, own_group);
 }
