@@ -10,13 +10,16 @@ export default defineConfig(({ mode }): ViteUserConfig => {
 	const shared = { pool: 'forks', testTimeout: long ? 3_600_000 : 60_000, hookTimeout: 120_000 } as const;
 	const suffix = long ? '.long.test.ts' : '.test.ts';
 	const exclude = long ? [] : ['**/*.long.test.ts'];
+	const unitExclude = [...exclude, 'test/cli/**'];
 	const build = ['test/support/build-when-stale.ts'];
 	return {
 		test: {
 			reporters: [new CountReporter()],
 			projects: [
-				{ test: { ...shared, name: 'unit', include: [`src/**/*${suffix}`, `test/*${suffix}`], exclude } },
-				{ test: { ...shared, name: 'built', include: [`test/*/**/*${suffix}`], exclude, globalSetup: build } },
+				{
+					test: { ...shared, name: 'unit', include: [`src/**/*${suffix}`, `test/**/*${suffix}`], exclude: unitExclude },
+				},
+				{ test: { ...shared, name: 'built', include: [`test/cli/**/*${suffix}`], exclude, globalSetup: build } },
 			],
 		},
 	};
