@@ -2,6 +2,7 @@ import type { Change } from '../base/change.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Time } from '../base/inode.ts';
 import { readInodeIn } from '../host/read-inode.ts';
+import { oneTickBefore } from './clock-tick.ts';
 import { findRenames } from './find-renames.ts';
 import { findLinkGroups } from './link-groups.ts';
 import type { ScanMemory } from './scan-memory.ts';
@@ -46,16 +47,6 @@ export function scanUpper(upperPath: string, memory: ScanMemory | null, options:
 	const changes = changesOf(memory, walked, contents, options.onFirstSeen);
 	return { changes, memory: walked.memory, disturbed: contents.disturbed, close: () => contents.close() };
 }
-
-/**
- * The time that every file's ctime is before if it was not changed since `now`: the kernel stamps with a clock that lags
- * by up to a tick, 10 ms at the coarsest (CONFIG_HZ=100).
- */
-export function oneTickBefore({ sec, nsec }: Time): Time {
-	return nsec >= TICK_NS ? { sec, nsec: nsec - TICK_NS } : { sec: sec - 1, nsec: nsec + 1_000_000_000 - TICK_NS };
-}
-
-const TICK_NS = 10_000_000;
 
 function walk(upperPath: string, memory: ScanMemory | null, options: WalkOptions): Walked {
 	const cursor = UpperCursor.open(upperPath);
