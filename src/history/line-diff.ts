@@ -35,18 +35,20 @@ export function diffLines(oldLines: readonly string[], newLines: readonly string
 function changesOf(parts: readonly { count: number; added: boolean; removed: boolean }[], head: number): LineChange[] {
 	const changes: LineChange[] = [];
 	let [oldAt, newAt] = [head, head];
-	let open: LineChange | null = null;
+	let [oldStart, newStart] = [head, head];
 	for (const { count, added, removed } of parts) {
-		const [oldStart, newStart]: [number, number] = open === null ? [oldAt, newAt] : [open.oldStart, open.newStart];
-		if (!added) oldAt += count;
-		if (!removed) newAt += count;
-		if (added || removed) open = { oldStart, newStart, oldEnd: oldAt, newEnd: newAt };
-		else if (open !== null) {
-			changes.push(open);
-			open = null;
+		if (added || removed) {
+			if (removed) oldAt += count;
+			else newAt += count;
+			continue;
 		}
+		if (oldAt > oldStart || newAt > newStart) changes.push({ oldStart, oldEnd: oldAt, newStart, newEnd: newAt });
+		oldAt += count;
+		newAt += count;
+		[oldStart, newStart] = [oldAt, newAt];
 	}
-	return open === null ? changes : [...changes, open];
+	if (oldAt > oldStart || newAt > newStart) changes.push({ oldStart, oldEnd: oldAt, newStart, newEnd: newAt });
+	return changes;
 }
 
 function commonHead(a: readonly string[], b: readonly string[]): number {
