@@ -13,7 +13,8 @@ import { type ChangePlan, type Placement, type PlannedChange, planChanges } from
  * Throws PosixError with the path; what was done until then stays, but for the modes of unlocked directories.
  *
  * The order: what goes, deepest first; directories; everything else, each inode complete under a temporary name before it
- * is renamed to its own; at last, deepest first, what directories are, since writing in them moves their times.
+ * is renamed to its own; at last, deepest first, what directories are, since writing in them moves their times. A directory
+ * that is not listed has the times that this gave it.
  */
 export function applyChanges(root: number, changes: readonly Change[], options: ApplyOptions): void {
 	const plan = planChanges(changes);

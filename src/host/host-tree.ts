@@ -57,10 +57,8 @@ export class HostTree {
 
 	/** What is at a path, extended attributes and link target included; null when nothing is. */
 	stat(path: string): HostInode | null {
-		if (path === '') return readDirectoryOf(this.#fd);
-		return this.#orNull(path, (directory, name) =>
-			this.#asOwner(directory, name, OWNER_READ, () => readInodeIn(directory, name)),
-		);
+		if (path === '') return readDirectoryOf(this.#fd, this.#isWritable);
+		return this.#orNull(path, (directory, name) => readInodeIn(directory, name, this.#isWritable));
 	}
 
 	/** The same without attributes and target: a fifth of the cost. */

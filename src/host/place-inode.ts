@@ -6,7 +6,6 @@ import { contentOfFile, openFileIn } from './host-content.ts';
 import { statIn } from './host-stat.ts';
 import { InodeHandle } from './inode-handle.ts';
 import { checked, libc } from './libc.ts';
-import { OWNER_READ, withOwnerAccess } from './owner-access.ts';
 import type { Placement } from './plan-changes.ts';
 import { type HostInode, readInodeIn } from './read-inode.ts';
 import { setMetadata } from './set-metadata.ts';
@@ -89,7 +88,7 @@ function makeSpecial(directory: number, name: string, after: Inode): void {
 		if (after.target === null) throw new Error(`symlink ${name} has no target`);
 		makeSymlinkIn(directory, name, after.target);
 	} else if (after.kind !== 'whiteout') {
-		makeNodeIn(directory, name, after.kind, 0o600, after.rdev);
+		makeNodeIn(directory, name, after.kind, isWhiteoutNode(after) ? 0 : 0o600, after.rdev);
 	}
 }
 
@@ -103,8 +102,7 @@ function describe(run: ApplyRun, { parent, after, path }: Placement, directory: 
 }
 
 function readHere(run: ApplyRun, parent: string, name: string): HostInode | null {
-	const directory = run.directories.at(parent);
-	return withOwnerAccess(directory, name, OWNER_READ, () => readInodeIn(directory, name));
+	return readInodeIn(run.directories.at(parent), name, true);
 }
 
 /** Whether nothing but metadata tells them apart; of a file, when its bytes are to stay. */

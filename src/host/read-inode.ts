@@ -4,6 +4,7 @@ import { PosixError } from '../base/posix-error.ts';
 import { type HostStat, statAt, statIn, statOf } from './host-stat.ts';
 import { checked, cString, libc } from './libc.ts';
 import { AT_FDCWD } from './open-flags.ts';
+import { OWNER_READ, OWNER_SEARCH, withOwnerAccess } from './owner-access.ts';
 import { readXattrs } from './xattr.ts';
 
 /** An inode as the host has it, extended attributes and link target included. */
@@ -16,15 +17,26 @@ export function readInode(path: string): HostInode {
 	return complete(stat, AT_FDCWD, path, path);
 }
 
-/** Reads a name in an open directory, following nothing; null when it is not there. Throws PosixError. */
-export function readInodeIn(directory: number, name: string): HostInode | null {
+/**
+ * Reads a name in an open directory, following nothing; null when it is not there. With `asOwner`, attributes of our own
+ * file that denies us reading are read nevertheless (see {@link withOwnerAccess}). Throws PosixError.
+ */
+export function readInodeIn(directory: number, name: string, asOwner = false): HostInode | null {
 	const stat = statIn(directory, name);
-	return stat === null ? null : complete(stat, directory, name, pathIn(directory, name));
+	if (stat === null) return null;
+	const path = pathIn(directory, name);
+	if (!asOwner || (stat.mode & OWNER_READ) !== 0) return complete(stat, directory, name, path);
+	const xattrs = withOwnerAccess(directory, name, OWNER_READ, () => readXattrs(path));
+	// opening it up may have moved ctime
+	const now = statIn(directory, name);
+	return now === null ? null : { ...complete(now, directory, name, null), xattrs };
 }
 
-/** Reads the directory that a descriptor stands for. Throws PosixError. */
-export function readDirectoryOf(fd: number): HostInode {
-	return { ...statOf(fd), target: null, opaque: false, xattrs: readXattrs(pathIn(fd, '')) };
+/** Reads the directory that a descriptor stands for; `asOwner` as in {@link readInodeIn}. Throws PosixError. */
+export function readDirectoryOf(fd: number, asOwner = false): HostInode {
+	const read = () => readXattrs(pathIn(fd, ''));
+	const xattrs = asOwner ? withOwnerAccess(fd, '', OWNER_READ | OWNER_SEARCH, read) : read();
+	return { ...statOf(fd), target: null, opaque: false, xattrs };
 }
 
 /**
@@ -44,11 +56,14 @@ export function readTargetIn(directory: number, name: string): string {
 /** PATH_MAX: no target is longer. */
 const target = Buffer.alloc(4096);
 
-function complete(stat: HostStat, directory: number, name: string, path: string): HostInode {
+const NO_XATTRS: ReadonlyMap<string, Buffer> = new Map();
+
+/** `path` null: without attributes. */
+function complete(stat: HostStat, directory: number, name: string, path: string | null): HostInode {
 	return {
 		...stat,
 		target: stat.kind === 'symlink' ? readTargetIn(directory, name) : null,
 		opaque: false,
-		xattrs: readXattrs(path),
+		xattrs: path === null ? NO_XATTRS : readXattrs(path),
 	};
 }
