@@ -5,8 +5,10 @@ import { errorCode } from '../base/posix-error.ts';
 /** A path without symlinks and whether it is a directory; null when there is nothing or it cannot be reached. */
 export function realPath(path: string): { readonly path: string; readonly directory: boolean } | null {
 	try {
-		const real = realpathSync.native(fsPath(path), 'buffer');
-		return { path: decodeName(real), directory: statSync(real).isDirectory() };
+		// Asked first, because an exception for each place that is not there would be most of the time of a start.
+		const stat = statSync(fsPath(path), { throwIfNoEntry: false });
+		if (stat === undefined) return null;
+		return { path: decodeName(realpathSync.native(fsPath(path), 'buffer')), directory: stat.isDirectory() };
 	} catch (error) {
 		if (UNREACHABLE.has(errorCode(error) ?? '')) return null;
 		throw error;
