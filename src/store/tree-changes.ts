@@ -136,9 +136,11 @@ class Comparison {
 		const changes = [...this.#changes.values()].sort((x, y) => (x.path < y.path ? -1 : 1));
 		const seen = new Set<string>();
 		return changes.map((change) => {
-			if (change.link === null || change.after?.kind !== 'file' || seen.has(change.link)) return change;
+			// Where an equal file took the place of the one that was renamed, nothing is removed: it reads like a copy.
+			const from = change.from !== null && this.#changes.has(change.from) ? change.from : null;
+			if (change.link === null || change.after?.kind !== 'file' || seen.has(change.link)) return { ...change, from };
 			seen.add(change.link);
-			return { ...change, content: this.#b.view.content(Number(change.link)) };
+			return { ...change, from, content: this.#b.view.content(Number(change.link)) };
 		});
 	}
 }
