@@ -37,8 +37,12 @@ export class Roots {
 	add(role: RootRole, basePath: string | null, inode: Inode): Root {
 		if (role !== 'saved' && this.list().some((root) => root.role === role))
 			throw new PosixError('EEXIST', 'root', role);
-		const ino = this.#parts.head.takeIno();
+		const { head } = this.#parts;
+		const { changed, position } = head.values();
+		const ino = head.takeIno();
 		this.#write.insertInode(ino, ino, inode, 1);
+		// an empty tree is nothing that a snapshot would be worth
+		if (!changed) head.moveTo(position);
 		this.#parts.db
 			.prepare('insert into root(ino, role, base_path) values(?, ?, ?)')
 			.run(ino, role, basePath === null ? null : toSqlName(basePath));

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { checkBase } from '../session/base-directory.ts';
+import { withOwnedSession } from './choose.ts';
+import type { CommandDefinition } from './command.ts';
+import { nameText } from './format.ts';
+
+interface Flags {
+	readonly force: boolean;
+}
+
+/** Gives a session its base. */
+export const attach: CommandDefinition<Flags, [string, string]> = {
+	brief: 'Make a host directory the read-only base of a session',
+	details: 'Also after the base was moved: the session’s changes stay as they are and are read over the new place.',
+	examples: ['attach api ~/code/api'],
+	flags: {
+		force: {
+			kind: 'boolean',
+			brief: 'Accept a base that is a bad idea, such as /',
+			default: false,
+			withNegated: false,
+		},
+	},
+	positional: [
+		{ parse: String, brief: 'The session', placeholder: 'SESSION' },
+		{ parse: String, brief: 'The directory', placeholder: 'DIR' },
+	],
+	run(invocation, given, directory) {
+		const { cli, storePath, flags } = invocation;
+		const basePath = checkBase(resolve(cli.cwd, directory), { home: cli.home, storePath, force: flags.force });
+		return withOwnedSession(invocation, given, (session) => {
+			session.setBase(basePath);
+			return { json: { sessionId: session.id, basePath }, text: `session ${session.id} is over ${nameText(basePath)}` };
+		});
+	},
+};

@@ -1,0 +1,53 @@
+import type { TypedPositionalParameter } from '@stricli/core';
+import { chooseSession } from '../session/find-session.ts';
+import { type Notify, OwnedSession, Session } from '../session/session.ts';
+import type { SessionPlace } from '../session/session-place.ts';
+import type { Invocation } from './command.ts';
+import type { CliContext } from './context.ts';
+
+/** The positional argument SESSION, which may be left out when no other is given. */
+export const SESSION_ARGUMENT: TypedPositionalParameter<string | undefined, CliContext> = {
+	parse: String,
+	brief: 'A session by name, the path of a session file, or . for the one over this directory',
+	placeholder: 'SESSION',
+	optional: true,
+};
+
+/** Which session an invocation means. */
+export function chosenPlace({ cli, storePath }: Invocation<object>, given: string | undefined): SessionPlace {
+	return chooseSession({
+		storePath,
+		given: given ?? null,
+		fromEnvironment: cli.env['DROPCLOTH_SESSION'] ?? null,
+		cwd: cli.cwd,
+	});
+}
+
+/** Opens a session to look at it, and closes it after. */
+export async function withSession<T>(
+	invocation: Invocation<object>,
+	given: string | undefined,
+	use: (session: Session) => T | Promise<T>,
+): Promise<T> {
+	const session = Session.openToRead(chosenPlace(invocation, given));
+	try {
+		return await use(session);
+	} finally {
+		session.close();
+	}
+}
+
+/** Becomes a session's owner, recovering it where needed, and gives it up after. */
+export async function withOwnedSession<T>(
+	invocation: Invocation<object>,
+	given: string | undefined,
+	use: (session: OwnedSession) => T | Promise<T>,
+): Promise<T> {
+	const notify: Notify = (text) => invocation.warn(text);
+	const session = await OwnedSession.open(chosenPlace(invocation, given), notify);
+	try {
+		return await use(session);
+	} finally {
+		session.close();
+	}
+}

@@ -1,0 +1,46 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { CommandContext, StricliProcess } from '@stricli/core';
+import { exactDirectory, exactEnvironment } from './exact-words.ts';
+
+/** What `help` and `completion` know of the other commands. */
+export interface CommandCatalog {
+	readonly names: readonly string[];
+	definition(
+		name: string,
+	): Promise<{ readonly brief: string; readonly flags: Readonly<Record<string, { readonly brief: string }>> }>;
+	showHelp(name: string, context: CliContext): Promise<void>;
+}
+
+/** The outer world, read once. Everything below cli/ takes what it needs of it as parameters. */
+export interface CliContext extends CommandContext {
+	readonly process: StricliProcess;
+	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly cwd: string;
+	/** $HOME, else the home directory of the password database. */
+	readonly home: string;
+	/** The store when no --store is given. */
+	readonly storePath: string;
+	/** What stands after `--` on the command line; null when there is no `--`. */
+	readonly command: readonly string[] | null;
+	/** Whether a person can be asked: both ends are a terminal. */
+	readonly canAsk: boolean;
+	readonly catalog: CommandCatalog;
+}
+
+/** Reads the environment for one invocation. */
+export function readContext(command: readonly string[] | null, catalog: CommandCatalog): CliContext {
+	const env = exactEnvironment();
+	const home = env['HOME'] || homedir();
+	const dataHome = env['XDG_DATA_HOME'] || join(home, '.local/share');
+	return {
+		process: process as StricliProcess,
+		env,
+		cwd: exactDirectory(),
+		home,
+		storePath: resolve(env['DROPCLOTH_HOME'] || join(dataHome, 'dropcloth')),
+		command,
+		canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+		catalog,
+	};
+}

@@ -1,0 +1,28 @@
+import { examineMachine, type Finding } from '../session/doctor.ts';
+import type { CommandDefinition } from './command.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import { nameText, table } from './format.ts';
+import { LAUNCHER } from './package-paths.ts';
+
+/** What this machine can do. */
+export const doctor: CommandDefinition<object, []> = {
+	brief: 'Check what this machine can do, with a remedy for what it cannot',
+	details: 'Mounts a real sandbox over the current directory. Exit code 4 when a run would not work.',
+	examples: ['doctor', 'doctor --json'],
+	flags: {},
+	positional: [],
+	async run({ cli, storePath }) {
+		const findings = await examineMachine({ storePath, basePath: cli.cwd, launcher: LAUNCHER });
+		const json = findings.map(({ check, ok, detail, remedy }) => ({ check, ok, detail, remedy }));
+		return {
+			json,
+			text: table(findings.map(row)),
+			exit: findings.some(({ ok, needed }) => needed && !ok) ? EXIT_CODES.sandbox.code : 0,
+		};
+	},
+};
+
+function row({ check, ok, needed, detail, remedy }: Finding): string[] {
+	const mark = ok ? 'ok' : needed ? 'FAIL' : 'missing';
+	return [mark, check, nameText(remedy === null ? detail : `${detail}: ${remedy}`)];
+}

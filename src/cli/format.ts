@@ -1,0 +1,59 @@
+import { isoTime } from '../base/clock.ts';
+import type { Time } from '../base/inode.ts';
+
+/** Rows as columns, each as wide as its longest cell; the last is not padded. */
+export function table(rows: readonly (readonly string[])[]): string {
+	const widths: number[] = [];
+	for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+	return rows
+		.map((row) =>
+			row
+				.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+				.join('  ')
+				.trimEnd(),
+		)
+		.join('\n');
+}
+
+/** A size as people read it: three digits and a unit of 1024. */
+export function sizeText(bytes: number): string {
+	const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+	let value = bytes;
+	let unit = 0;
+	while (value >= 1024 && unit < units.length - 1) {
+		value /= 1024;
+		unit += 1;
+	}
+	return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** A time to the second, in UTC. */
+export function timeText(time: Time): string {
+	return `${isoTime(time).slice(0, 19).replace('T', ' ')}Z`;
+}
+
+/** A count with its noun: 1 file, 2 files. */
+export function count(number: number, singular: string, plural = `${singular}s`): string {
+	return `${number} ${number === 1 ? singular : plural}`;
+}
+
+/**
+ * A file name so that it cannot do anything to a terminal: control characters, backslashes and bytes that are no UTF-8 are
+ * escaped as in C.
+ */
+export function nameText(name: string): string {
+	return name.replace(UNPRINTABLE, escapeCharacter);
+}
+
+/** Backslash, control characters, lone surrogates, and the marks that change the direction of text. */
+const UNPRINTABLE = /[\\\p{Cc}\p{Surrogate}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const SHORT: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function escapeCharacter(character: string): string {
+	const short = SHORT[character];
+	if (short !== undefined) return short;
+	const code = character.charCodeAt(0);
+	if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
+	return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`;
+}

@@ -1,0 +1,63 @@
+import { collectSessionGarbage } from '../session/collect-session.ts';
+import { SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
+import type { CommandDefinition } from './command.ts';
+import { count, sizeText } from './format.ts';
+
+interface Flags {
+	readonly keepLast?: number;
+	readonly keepWithin?: number;
+	readonly dryRun: boolean;
+}
+
+/** Drops snapshots that nobody needs and gives their space back. */
+export const gc: CommandDefinition<Flags, [string?]> = {
+	brief: 'Drop old snapshots that nothing points at, and give their space back',
+	details:
+		'Without --keep-last and --keep-within, drops what is older than seven days and reachable neither from the position, nor from a tag, nor by redo. The position, tagged snapshots and the redo trail always stay.',
+	examples: ['gc api', 'gc api --keep-last 20', 'gc api --keep-within 2d --dry-run'],
+	flags: {
+		keepLast: {
+			kind: 'parsed',
+			parse: parseCount,
+			brief: 'Keep so many of the newest',
+			optional: true,
+			placeholder: 'N',
+		},
+		keepWithin: {
+			kind: 'parsed',
+			parse: parseDurationSeconds,
+			brief: 'Keep what is younger: 90s, 30m, 12h, 7d',
+			optional: true,
+			placeholder: 'AGE',
+		},
+		dryRun: { kind: 'boolean', brief: 'Say what would go, and drop nothing', default: false, withNegated: false },
+	},
+	positional: [SESSION_ARGUMENT],
+	run: (invocation, given) =>
+		withOwnedSession(invocation, given, (session) => {
+			const { keepLast, keepWithin, dryRun } = invocation.flags;
+			const report = collectSessionGarbage(session, { keepLast, keepWithinSeconds: keepWithin }, dryRun);
+			const { dropped, blobBytes, spared } = report;
+			const verb = dryRun ? 'would drop' : 'dropped';
+			const text = [
+				`${verb} ${count(dropped.length, 'snapshot')} of session ${session.id} and ${sizeText(blobBytes)} of content`,
+				...spared.map(({ id, why }) => `  kept snapshot ${id}: ${why}`),
+			].join('\n');
+			return { json: { sessionId: session.id, ...report }, text };
+		}),
+};
+
+function parseCount(text: string): number {
+	if (/^\d{1,9}$/.test(text)) return Number(text);
+	throw new Error(`${text} is not a number`);
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** A duration such as 90s, 30m, 12h or 7d, in seconds. */
+export function parseDurationSeconds(text: string): number {
+	const match = /^(\d{1,9})([smhd])$/.exec(text);
+	const unit = UNIT_SECONDS[match?.[2] ?? ''];
+	if (match === null || unit === undefined) throw new Error(`${text} is not a duration such as 90s, 30m, 12h or 7d`);
+	return Number(match[1]) * unit;
+}

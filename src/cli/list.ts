@@ -1,0 +1,29 @@
+import type { Snapshot } from '../store/snapshots.ts';
+import { SESSION_ARGUMENT, withSession } from './choose.ts';
+import type { Answer, CommandDefinition } from './command.ts';
+import { nameText, table } from './format.ts';
+import { snapshotJson, snapshotRow } from './snapshot-text.ts';
+
+/** Every snapshot of a session. */
+export const list: CommandDefinition<object, [string?]> = {
+	brief: 'List every snapshot of a session, the current one marked',
+	details:
+		'The mark * is on the position: the snapshot that the present grew from. One taken while something was writing says so.',
+	examples: ['list', 'list api --json'],
+	flags: {},
+	positional: [SESSION_ARGUMENT],
+	run: (invocation, given) =>
+		withSession(invocation, given, ({ id, store }) =>
+			store.read(() => listAnswer(id, store.snapshots.list(), store.head.values().position, store.snapshots.next())),
+		),
+};
+
+function listAnswer(sessionId: string, snapshots: readonly Snapshot[], position: number, head: number): Answer {
+	return {
+		json: { sessionId, head, snapshots: snapshots.map((snapshot) => snapshotJson(snapshot, position)) },
+		text: table([
+			['', 'ID', 'PARENT', 'TAKEN', 'TRIGGER', 'FILES', 'SIZE', 'TAG', 'NOTE'],
+			...snapshots.map((snapshot) => snapshotRow(snapshot, position).map(nameText)),
+		]),
+	};
+}

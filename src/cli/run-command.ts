@@ -1,0 +1,41 @@
+import { chooseBackend } from '../sandbox/backend.ts';
+import { showBinds } from '../sandbox/show-binds.ts';
+import { forwardSignals } from '../sandbox/signals.ts';
+import type { RunOutcome } from '../session/run-session.ts';
+import { runSession } from '../session/run-session.ts';
+import type { RunTarget } from '../session/run-target.ts';
+import type { Answer, Invocation } from './command.ts';
+import { LAUNCHER, PACKAGE } from './package-paths.ts';
+import { type SandboxFlags, sandboxRequest } from './sandbox-options.ts';
+
+/** Runs what stands after `--`, or the user's shell, and ends with its exit code. `cwd` is where it starts. */
+export async function runCommand(
+	invocation: Invocation<SandboxFlags>,
+	target: RunTarget,
+	cwd?: string,
+): Promise<Answer | number> {
+	const { flags, storePath, warn } = invocation;
+	const backend = chooseBackend(flags.mountBackend);
+	const cli = cwd === undefined ? invocation.cli : { ...invocation.cli, cwd };
+	const command = cli.command === null || cli.command.length === 0 ? [cli.env['SHELL'] || '/bin/sh'] : cli.command;
+	const outcome = await runSession({
+		target,
+		...sandboxRequest(cli, flags, { storePath, command, installed: [process.execPath, PACKAGE] }),
+		launcher: LAUNCHER,
+		notify: warn,
+		onPlan(plan) {
+			if (flags.showBinds) cli.process.stderr.write(showBinds(plan, backend));
+		},
+		onLaunch: (launched) => forwardSignals(launched, process.stdin.isTTY === true),
+	});
+	return answer(flags, target, outcome);
+}
+
+function answer(
+	{ json }: SandboxFlags & { json: boolean },
+	{ place }: RunTarget,
+	{ outcome, trace }: RunOutcome,
+): Answer | number {
+	const code = outcome.kind === 'killed' ? 128 + outcome.signal : outcome.kind === 'failed' ? 1 : outcome.code;
+	return json ? { json: { sessionId: place.id, exit: code, ...trace }, text: '', exit: code } : code;
+}

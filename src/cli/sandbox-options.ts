@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import type { FlagParametersForType } from '@stricli/core';
+import { Refusal } from '../base/refusal.ts';
+import type { BackendChoice } from '../sandbox/backend.ts';
+import type { SnapshotPolicy } from '../session/live-run.ts';
+import type { RunRequest } from '../session/run-session.ts';
+import type { CliContext } from './context.ts';
+
+/** Flags of every command that runs something in the sandbox. */
+export interface SandboxFlags {
+	readonly mountBackend: BackendChoice;
+	readonly snapshots: SnapshotPolicy;
+	readonly reads: 'home' | 'project';
+	readonly net: 'host' | 'none';
+	readonly bind?: readonly string[];
+	readonly roBind?: readonly string[];
+	readonly mask?: readonly string[];
+	readonly unmask?: readonly string[];
+	readonly env?: readonly string[];
+	readonly passEnv?: readonly string[];
+	readonly clearEnv: boolean;
+	readonly showBinds: boolean;
+	readonly onExit: 'keep' | 'apply' | 'discard';
+	readonly force: boolean;
+}
+
+const repeated = (brief: string, placeholder: string) =>
+	({
+		kind: 'parsed',
+		parse: String,
+		brief: `${brief}; may be repeated`,
+		optional: true,
+		variadic: true,
+		placeholder,
+	}) as const;
+const off = (brief: string) => ({ kind: 'boolean', brief, default: false, withNegated: false }) as const;
+
+export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
+	mountBackend: {
+		kind: 'enum',
+		values: ['auto', 'kernel', 'fuse'],
+		brief: 'What serves the project: the kernel’s overlayfs, or FUSE',
+		default: 'auto',
+	},
+	snapshots: {
+		kind: 'enum',
+		values: ['all', 'checkpoints', 'exit', 'none'],
+		brief: 'When snapshots are taken by themselves: at start and exit, on request only, at exit only, never',
+		default: 'all',
+	},
+	reads: {
+		kind: 'enum',
+		values: ['home', 'project'],
+		brief: 'What of the home directory can be read: most of it, or nothing but agents’ own settings',
+		default: 'home',
+	},
+	net: { kind: 'enum', values: ['host', 'none'], brief: 'The network: the machine’s own, or none', default: 'host' },
+	bind: repeated('Show a host path and let writes reach it: P or P:Q', 'P[:Q]'),
+	roBind: repeated('Show a host path, read-only: P or P:Q', 'P[:Q]'),
+	mask: repeated('Hide a path', 'PATH'),
+	unmask: repeated('Show a path that is hidden by default', 'PATH'),
+	env: repeated('Set a variable inside', 'K=V'),
+	passEnv: repeated('Pass on a variable that is dropped by default', 'K'),
+	clearEnv: off('Pass on only a few basic variables'),
+	showBinds: off('Print every mount in order, and which backend was chosen, on stderr'),
+	onExit: {
+		kind: 'enum',
+		values: ['keep', 'apply', 'discard'],
+		brief: 'What happens to the changes when the command has ended',
+		default: 'keep',
+	},
+	force: off('Accept a base that is a bad idea, such as the home directory'),
+};
+
+/** The part of a run that the flags decide. */
+export function sandboxRequest(
+	cli: CliContext,
+	flags: SandboxFlags,
+	{ storePath, command, installed }: { storePath: string; command: readonly string[]; installed: readonly string[] },
+): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'backend'> {
+	// of P:Q, with Q absolute, this makes P absolute
+	const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cli.cwd, path));
+	return {
+		sandbox: {
+			home: cli.home,
+			cwd: cli.cwd,
+			reads: flags.reads,
+			network: flags.net,
+			mask: absolute(flags.mask),
+			unmask: absolute(flags.unmask),
+			bind: absolute(flags.bind),
+			roBind: absolute(flags.roBind),
+			storePath,
+			installed,
+			force: flags.force,
+			command,
+		},
+		environment: { outer: cli.env, set: variables(flags.env ?? []), pass: flags.passEnv ?? [], clear: flags.clearEnv },
+		snapshots: flags.snapshots,
+		backend: flags.mountBackend,
+	};
+}
+
+function variables(settings: readonly string[]): Record<string, string> {
+	return Object.fromEntries(
+		settings.map((text) => {
+			const equals = text.indexOf('=');
+			if (equals <= 0) throw new Refusal('usage', 'bad-env', `--env ${text}: not of the form K=V`);
+			return [text.slice(0, equals), text.slice(equals + 1)];
+		}),
+	);
+}

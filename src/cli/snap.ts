@@ -1,0 +1,37 @@
+import { takeLiveSnapshot } from '../session/live-snapshot.ts';
+import { takeSnapshot } from '../session/snapshot-session.ts';
+import { chosenPlace, SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
+import type { CommandDefinition } from './command.ts';
+import { count, nameText, sizeText } from './format.ts';
+
+interface Flags {
+	readonly note?: string;
+	readonly force: boolean;
+}
+
+/** Takes a snapshot by hand. */
+export const snap: CommandDefinition<Flags, [string?, string?]> = {
+	brief: 'Take a snapshot, maybe with a tag',
+	details: 'Always makes a new snapshot. Of a live session it freezes what runs inside for a moment.',
+	examples: ['snap', 'snap api before-upgrade'],
+	flags: {
+		note: { kind: 'parsed', parse: String, brief: 'A remark to keep with it', optional: true, placeholder: 'TEXT' },
+		force: { kind: 'boolean', brief: 'Take the tag away from another snapshot', default: false, withNegated: false },
+	},
+	positional: [SESSION_ARGUMENT, { parse: String, brief: 'A name for it', placeholder: 'TAG', optional: true }],
+	async run(invocation, given, name) {
+		const tag = name ?? null;
+		const { note = null, force } = invocation.flags;
+		const place = chosenPlace(invocation, given);
+		const meta = { trigger: 'manual', tag, note, force } as const;
+		const taken =
+			(await takeLiveSnapshot(place, meta)) ??
+			(await withOwnedSession(invocation, given, (session) => takeSnapshot(session, meta)));
+		const { id, files, bytes } = taken;
+		const named = tag === null ? '' : ` ${nameText(tag)}`;
+		return {
+			json: { sessionId: place.id, id, tag, files, bytes },
+			text: `took snapshot ${id}${named} of session ${place.id}: ${count(files, 'file')}, ${sizeText(bytes)}`,
+		};
+	},
+};

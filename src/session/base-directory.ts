@@ -1,0 +1,55 @@
+import { realpathSync, statSync } from 'node:fs';
+import { decodeName, fsPath } from '../base/bytes.ts';
+import { isWithin } from '../base/paths.ts';
+import { errorCode } from '../base/posix-error.ts';
+import { Refusal } from '../base/refusal.ts';
+
+/**
+ * Checks a directory that is to become a base and returns its real path. Throws Refusal 'failed' when it is missing or no
+ * directory, and when it is a bad idea: `/`, the home directory or a parent of it, or a directory that holds the store.
+ */
+export function checkBase(
+	path: string,
+	{ home, storePath, force }: { home: string; storePath: string; force: boolean },
+): string {
+	const real = realDirectory(path);
+	if (isWithin(real, storePath)) {
+		throw new Refusal('failed', 'base-in-store', `${real} lies in the store ${storePath}`, {
+			hint: 'choose another directory',
+		});
+	}
+	if ((real === '/' || isWithin(home, real)) && !force) {
+		throw new Refusal(
+			'failed',
+			'base-too-wide',
+			`${real} is ${real === '/' ? 'the whole machine' : 'your home directory or above it'}`,
+			{
+				hint: 'choose the project’s own directory, or give --force',
+			},
+		);
+	}
+	return real;
+}
+
+/** The real path of a directory. Throws Refusal 'failed' when there is none. */
+export function realDirectory(path: string): string {
+	try {
+		const real = realpathSync.native(fsPath(path), { encoding: 'buffer' });
+		if (statSync(real).isDirectory()) return decodeName(real);
+	} catch (error) {
+		throw notReached(path, error);
+	}
+	throw notADirectory(path, null);
+}
+
+function notReached(path: string, cause: unknown): unknown {
+	const code = errorCode(cause);
+	if (code === 'ENOTDIR') return notADirectory(path, cause);
+	if (code !== 'ENOENT') return cause;
+	return new Refusal('failed', 'no-such-directory', `there is no directory ${path}`, { cause });
+}
+
+function notADirectory(path: string, cause: unknown): Refusal {
+	const hint = 'give the project’s directory';
+	return new Refusal('failed', 'not-a-directory', `${path} is not a directory`, { hint, cause });
+}

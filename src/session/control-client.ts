@@ -1,0 +1,85 @@
+import { closeSync, openSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { errorCode } from '../base/posix-error.ts';
+import { Refusal, type RefusalKind } from '../base/refusal.ts';
+import type { SessionPlace } from './session-place.ts';
+
+/** Longest path that fits into sockaddr_un (unix(7)) with its final NUL. */
+const SOCKET_PATH_BYTES = 107;
+
+/** What can be asked of a live session's owner, with each answer's shape. */
+export interface ControlAnswers {
+	/** Who is there. */
+	ping: { pid: number; argv: readonly string[] };
+	/** Ends the run; answered when the session is stopped and everything is taken in. */
+	stop: { stopped: true };
+	/** Takes the layer in and makes a snapshot. */
+	snap: { id: number; files: number; bytes: number };
+	/** Takes the layer in, so that `@` is what is inside right now. */
+	'take-in': { takenIn: true };
+}
+
+export type ControlVerb = keyof ControlAnswers;
+
+/** One request on the control socket: a line of JSON. */
+export interface ControlRequest {
+	readonly verb: ControlVerb;
+	/** For `snap`. */
+	readonly tag?: string | null;
+	readonly note?: string | null;
+	readonly force?: boolean;
+}
+
+/** A failure as it crosses the socket. */
+export interface ControlFailure {
+	readonly kind: RefusalKind;
+	readonly code: string;
+	readonly message: string;
+	readonly hint: string | null;
+}
+
+/**
+ * Asks the owner of a live session. Null when nobody listens: no owner, or one that was killed. Throws the owner's Refusal.
+ */
+export async function askOwner<VERB extends ControlVerb>(
+	place: SessionPlace,
+	request: ControlRequest & { verb: VERB },
+): Promise<ControlAnswers[VERB] | null> {
+	const line = await exchange(place, `${JSON.stringify(request)}\n`);
+	if (line === null) return null;
+	const reply = JSON.parse(line) as { answer: ControlAnswers[VERB] } | { failure: ControlFailure };
+	if ('answer' in reply) return reply.answer;
+	const { kind, code, message, hint } = reply.failure;
+	throw new Refusal(kind, code, message, hint === null ? {} : { hint });
+}
+
+/** A path by which the socket can be reached even when its own is too long; `release` ends its validity. */
+export function shortSocketPath(place: SessionPlace): { path: string; release(): void } {
+	if (Buffer.byteLength(place.socketPath) <= SOCKET_PATH_BYTES) return { path: place.socketPath, release() {} };
+	const directory = openSync(dirname(place.socketPath), 'r');
+	return { path: `/proc/self/fd/${directory}/control.sock`, release: () => closeSync(directory) };
+}
+
+function exchange(place: SessionPlace, request: string): Promise<string | null> {
+	const short = shortSocketPath(place);
+	return new Promise<string | null>((resolve, reject) => {
+		let text = '';
+		const socket = connect(short.path);
+		socket.setEncoding('utf8');
+		socket.on('connect', () => socket.write(request));
+		socket.on('data', (chunk: string) => {
+			text += chunk;
+		});
+		socket.on('end', () => resolve(text.endsWith('\n') ? text : null));
+		socket.on('error', (error) => {
+			const code = errorCode(error);
+			if (code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'EPIPE' || isReset(error)) resolve(null);
+			else reject(error);
+		});
+	}).finally(short.release);
+}
+
+function isReset(error: Error): boolean {
+	return (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+}

@@ -1,0 +1,93 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { Refusal } from '../base/refusal.ts';
+import {
+	type ControlAnswers,
+	type ControlFailure,
+	type ControlRequest,
+	type ControlVerb,
+	shortSocketPath,
+} from './control-client.ts';
+import type { SessionPlace } from './session-place.ts';
+
+/** Longest request; anything more is cut off. */
+const REQUEST_BYTES = 8192;
+/** How long a client may take to finish its line. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/** What the owner does for each verb. */
+export type ControlHandlers = {
+	readonly [VERB in ControlVerb]: (request: ControlRequest) => Promise<ControlAnswers[VERB]> | ControlAnswers[VERB];
+};
+
+/** The owner's end of the control socket: one request and one answer, a line of JSON each, per connection. */
+export class ControlServer {
+	readonly #server: Server;
+	readonly #place: SessionPlace;
+
+	private constructor(server: Server, place: SessionPlace) {
+		this.#server = server;
+		this.#place = place;
+	}
+
+	/** Starts to listen, in the place of whatever a killed owner left. Only with the owner's lock held. */
+	static async listen(place: SessionPlace, handlers: ControlHandlers): Promise<ControlServer> {
+		rmSync(place.socketPath, { force: true });
+		const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, handlers));
+		const short = shortSocketPath(place);
+		const umask = process.umask(0o177);
+		try {
+			await new Promise<void>((resolve, reject) => {
+				server.once('error', reject);
+				server.listen(short.path, resolve);
+			});
+		} finally {
+			process.umask(umask);
+			short.release();
+		}
+		chmodSync(place.socketPath, 0o600);
+		return new ControlServer(server, place);
+	}
+
+	/** Stops taking requests; those being answered are finished by their handlers. */
+	close(): void {
+		this.#server.close();
+		rmSync(this.#place.socketPath, { force: true });
+	}
+}
+
+function serve(socket: Socket, handlers: ControlHandlers): void {
+	let text = '';
+	let asked = false;
+	socket.setEncoding('utf8');
+	socket.setTimeout(REQUEST_TIMEOUT_MS, () => {
+		if (!asked) socket.destroy();
+	});
+	socket.on('error', () => socket.destroy());
+	socket.on('data', (chunk: string) => {
+		if (asked) return;
+		text += chunk;
+		if (text.length > REQUEST_BYTES) socket.destroy();
+		const end = text.indexOf('\n');
+		if (end < 0) return;
+		asked = true;
+		void answer(text.slice(0, end), handlers).then((line) => socket.end(line));
+	});
+}
+
+async function answer(line: string, handlers: ControlHandlers): Promise<string> {
+	try {
+		const request = JSON.parse(line) as ControlRequest;
+		if (!Object.hasOwn(handlers, request.verb))
+			throw new Refusal('usage', 'unknown-verb', 'the owner does not know this request');
+		return `${JSON.stringify({ answer: await handlers[request.verb](request) })}\n`;
+	} catch (error) {
+		return `${JSON.stringify({ failure: describeFailure(error) })}\n`;
+	}
+}
+
+function describeFailure(error: unknown): ControlFailure {
+	if (error instanceof Refusal) return { kind: error.kind, code: error.code, message: error.message, hint: error.hint };
+	const message = error instanceof Error ? error.message : String(error);
+	return { kind: 'failed', code: 'owner-failed', message: `the session's owner failed: ${message}`, hint: null };
+}

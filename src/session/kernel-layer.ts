@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import type { Change } from '../base/change.ts';
+import { bringInLine, layOut } from '../layer/lay-out.ts';
+import { ScanMemory } from '../layer/scan-memory.ts';
+import type { Root } from '../store/roots.ts';
+import type { Store } from '../store/store.ts';
+import {
+	type LayerPlace,
+	type LayerRole,
+	makeLayer,
+	makeLayerRoot,
+	nextLayerNumber,
+	scanMemoryPath,
+	upperPath,
+} from './layer-place.ts';
+import type { SessionPlace } from './session-place.ts';
+import { writeTruth } from './truth.ts';
+import { unversionedIn } from './unversioned.ts';
+
+/** What differs in one tree. */
+export interface RootChanges {
+	readonly root: Root;
+	readonly changes: readonly Change[];
+}
+
+/** The trees that a live layer can hold; what an apply saved is in the store alone. */
+export function isLayerRole(role: Root['role']): role is LayerRole {
+	return role !== 'saved';
+}
+
+/**
+ * The live layer of a session on the kernel's overlayfs: an upper directory for each tree, and what the last scan saw of
+ * it. Only the session's owner has one.
+ */
+export class KernelLayer {
+	readonly place: LayerPlace;
+	/** What the last scan saw, by role; a tree without one is scanned whole. */
+	readonly memories = new Map<LayerRole, ScanMemory>();
+	/** Whether the layer holds what the store does: not while something may be writing to it. */
+	isInLine = false;
+
+	private constructor(place: LayerPlace) {
+		this.place = place;
+	}
+
+	/** Makes a layer from the store's present and declares it the truth. */
+	static fromStore(sessionPlace: SessionPlace, store: Store): KernelLayer {
+		const layer = new KernelLayer(makeLayer(sessionPlace, nextLayerNumber(sessionPlace)));
+		const view = store.tree.at('now');
+		for (const root of store.tree.roots()) {
+			if (!isLayerRole(root.role)) continue;
+			makeLayerRoot(layer.place, root.role);
+			layer.memories.set(root.role, layOut(view, root.ino, upperPath(layer.place, root.role)));
+		}
+		layer.declareInLine(store);
+		return layer;
+	}
+
+	/** The layer that is there, with what is remembered of it for the store's present state. */
+	static existing(place: LayerPlace, store: Store): KernelLayer {
+		const layer = new KernelLayer(place);
+		const token = store.config.get('layerToken') ?? '';
+		for (const { role } of store.tree.roots()) {
+			if (!isLayerRole(role)) continue;
+			const memory = ScanMemory.load(scanMemoryPath(place, role), token);
+			if (memory !== null) layer.memories.set(role, memory);
+		}
+		return layer;
+	}
+
+	/** Makes the upper directories hold what the store does, given what differs, and declares the layer the truth again. */
+	bring(store: Store, changed: readonly RootChanges[]): void {
+		this.isInLine = false;
+		for (const { root, changes } of changed) {
+			if (!isLayerRole(root.role) || changes.length === 0) continue;
+			const before = this.memories.get(root.role) ?? null;
+			const after = bringInLine(changes, upperPath(this.place, root.role), before, unversionedIn(root.role));
+			if (after === null) this.memories.delete(root.role);
+			else this.memories.set(root.role, after);
+		}
+		this.declareInLine(store);
+	}
+
+	/** Writes that store and layer are the same, and remembers the layer as it is. */
+	declareInLine(store: Store): void {
+		const token = newLayerToken();
+		store.write(() => {
+			writeTruth(store.config, { side: 'layer', number: this.place.number });
+			store.config.set('layerToken', token);
+		});
+		store.durable();
+		this.remember(token);
+	}
+
+	/** Keeps what was seen for the next owner, after the commit that set the token. */
+	remember(token: string): void {
+		for (const [role, memory] of this.memories) memory.save(scanMemoryPath(this.place, role), token);
+		this.isInLine = true;
+	}
+}
+
+/** A name for one agreement of store and layer. */
+export function newLayerToken(): string {
+	return randomBytes(12).toString('hex');
+}

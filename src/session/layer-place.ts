@@ -1,0 +1,132 @@
+import {
+	chmodSync,
+	existsSync,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../base/posix-error.ts';
+import { bootId } from '../host/process.ts';
+import type { SessionPlace } from './session-place.ts';
+
+const SLASH = Buffer.from('/');
+
+/** The trees that a live layer can hold. */
+export type LayerRole = 'project' | 'home' | 'gitdir';
+
+/** One tree of a live layer: an overlayfs upper directory over a host directory. */
+export interface LayerRoot {
+	readonly role: LayerRole;
+	/** The host directory beneath; null for a session without a base. */
+	readonly basePath: string | null;
+}
+
+/** The directories of one live layer, `layers/<n>/`. */
+export interface LayerPlace {
+	readonly number: number;
+	readonly path: string;
+}
+
+/** Where layer n of a session lies. */
+export function layerPlace(place: SessionPlace, number: number): LayerPlace {
+	return { number, path: join(place.layersPath, String(number)) };
+}
+
+export function upperPath(layer: LayerPlace, role: LayerRole): string {
+	return join(layer.path, role, 'upper');
+}
+
+export function workPath(layer: LayerPlace, role: LayerRole): string {
+	return join(layer.path, role, 'work');
+}
+
+/** The file in which the scan remembers what it saw of one tree. */
+export function scanMemoryPath(layer: LayerPlace, role: LayerRole): string {
+	return join(layer.path, role, 'scan.db');
+}
+
+/** Makes an empty layer of this boot with no trees yet. */
+export function makeLayer(place: SessionPlace, number: number): LayerPlace {
+	const layer = layerPlace(place, number);
+	mkdirSync(layer.path, { recursive: true, mode: 0o700 });
+	writeFileSync(bootPath(layer), bootId(), { mode: 0o600 });
+	return layer;
+}
+
+/** Makes the directories of one tree where they are missing. Returns whether the upper directory is new. */
+export function makeLayerRoot(layer: LayerPlace, role: LayerRole): boolean {
+	mkdirSync(workPath(layer, role), { recursive: true, mode: 0o700 });
+	return mkdirSync(upperPath(layer, role), { recursive: true, mode: 0o700 }) !== undefined;
+}
+
+/** Whether the layer's directories are there and were written since this machine started. */
+export function isLayerOfThisBoot(layer: LayerPlace): boolean {
+	try {
+		return readFileSync(bootPath(layer), 'utf8') === bootId();
+	} catch (error) {
+		if (errorCode(error) === 'ENOENT') return false;
+		throw error;
+	}
+}
+
+export function layerExists(layer: LayerPlace): boolean {
+	return existsSync(layer.path);
+}
+
+/** The number for a new layer: above every one that is there, kept ones included. */
+export function nextLayerNumber(place: SessionPlace): number {
+	const names = existsSync(place.layersPath) ? readdirSync(place.layersPath) : [];
+	return 1 + Math.max(0, ...names.map((name) => Number.parseInt(name, 10)).filter(Number.isInteger));
+}
+
+/** Sets a layer aside under a name that says what it is, and returns its path. Nothing of it is removed. */
+export function keepLayerAside(layer: LayerPlace): string {
+	for (let attempt = 1; ; attempt++) {
+		const kept = `${layer.path}.kept${attempt === 1 ? '' : `-${attempt}`}`;
+		if (existsSync(kept)) continue;
+		renameSync(layer.path, kept);
+		return kept;
+	}
+}
+
+/** Paths of layers that were set aside. */
+export function keptLayers(place: SessionPlace): string[] {
+	if (!existsSync(place.layersPath)) return [];
+	return readdirSync(place.layersPath)
+		.filter((name) => name.includes('.kept'))
+		.map((name) => join(place.layersPath, name));
+}
+
+/** Removes a layer whose content is all in the store. */
+export function removeLayer(layer: LayerPlace): void {
+	removeTree(layer.path);
+}
+
+/** Removes a directory that may hold directories without permissions, as overlayfs' own work/work has none. */
+export function removeTree(path: string): void {
+	const stat = lstatSync(path, { throwIfNoEntry: false });
+	if (stat === undefined) return;
+	try {
+		rmSync(path, { recursive: true });
+	} catch (error) {
+		if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
+		openUp(Buffer.from(path));
+		rmSync(path, { recursive: true });
+	}
+}
+
+function openUp(path: Buffer): void {
+	chmodSync(path, 0o700);
+	for (const entry of readdirSync(path, { withFileTypes: true, encoding: 'buffer' })) {
+		if (entry.isDirectory()) openUp(Buffer.concat([path, SLASH, entry.name]));
+	}
+}
+
+function bootPath(layer: LayerPlace): string {
+	return join(layer.path, 'boot');
+}

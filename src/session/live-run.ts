@@ -1,0 +1,158 @@
+import { isoTime } from '../base/clock.ts';
+import type { Time } from '../base/inode.ts';
+import { bootId, processStart } from '../host/process.ts';
+import type { Launched, Outcome } from '../sandbox/launch.ts';
+import { Runs } from '../store/runs.ts';
+import type { Snapshot } from '../store/snapshots.ts';
+import { ControlServer } from './control-server.ts';
+import type { KernelLayer } from './kernel-layer.ts';
+import { type SeenAt, takeInLive } from './live-take-in.ts';
+import { removeOwnerFile, writeOwnerFile } from './owner-file.ts';
+import type { OwnedSession } from './session.ts';
+import { insertSnapshot, snapshotIfChanged } from './snapshot-session.ts';
+import { TakeIn } from './take-in.ts';
+
+/** When snapshots are taken by themselves. A layer is taken in at its end in any case. */
+export type SnapshotPolicy = 'all' | 'checkpoints' | 'exit' | 'none';
+
+/** What is known of a run when its command has been started. */
+export interface LiveRunFacts {
+	readonly argv: readonly string[];
+	readonly cwd: string;
+	/** When the launch began: until then the layer held nothing that the store does not. */
+	readonly started: Time;
+	readonly snapshots: SnapshotPolicy;
+	readonly seenAt: SeenAt;
+}
+
+/** What a run left in the session. */
+export interface RunTrace {
+	readonly run: number;
+	/** The snapshot that holds what it did; null when it changed nothing or none was to be taken. */
+	readonly snapshot: number | null;
+	/** Inodes that differ from before. */
+	readonly changed: number;
+}
+
+/** How long a command that was asked to end may take before it is killed. */
+const STOP_PATIENCE_MS = 5_000;
+
+/** A run while its command goes on: answers on the control socket, and takes everything in at the end. */
+export class LiveRun {
+	readonly #session: OwnedSession;
+	readonly #layer: KernelLayer;
+	readonly #launched: Launched;
+	readonly #facts: LiveRunFacts;
+	readonly #run: number;
+	/** The last thing asked for: one at a time, in order. */
+	#work: Promise<unknown> = Promise.resolve();
+
+	private constructor(session: OwnedSession, layer: KernelLayer, launched: Launched, facts: LiveRunFacts) {
+		this.#session = session;
+		this.#layer = layer;
+		this.#launched = launched;
+		this.#facts = facts;
+		this.#run = this.#begin();
+	}
+
+	/** Accompanies a command from its launch to its end. */
+	static async accompany(
+		session: OwnedSession,
+		launched: Launched,
+		facts: LiveRunFacts,
+	): Promise<{ outcome: Outcome; trace: RunTrace }> {
+		if (session.layer === null) throw new Error('a run without a live layer');
+		const run = new LiveRun(session, session.layer, launched, facts);
+		const server = await ControlServer.listen(session.place, run.#handlers());
+		void launched.init.then((init) => run.#describe(init));
+		const outcome = await launched.ended;
+		await run.#work.catch(() => {});
+		server.close();
+		return { outcome, trace: run.#finish(outcome) };
+	}
+
+	#begin(): number {
+		this.#layer.isInLine = false;
+		const { argv, cwd, started, snapshots } = this.#facts;
+		if (snapshots === 'all') snapshotIfChanged(this.#session, { trigger: 'start' });
+		this.#describe(null);
+		return new Runs(this.#session.store).start({ argv, cwd, agent: null, backend: 'kernel', started });
+	}
+
+	#describe(init: number | null): void {
+		if (this.#launched.hasEnded) return;
+		writeOwnerFile(this.#session.place, {
+			pid: process.pid,
+			pidStart: processStart(process.pid),
+			init,
+			initStart: init === null ? null : processStart(init),
+			bootId: bootId(),
+			backend: 'kernel',
+			layer: this.#layer.place.number,
+			started: isoTime(this.#facts.started),
+			argv: this.#facts.argv,
+		});
+	}
+
+	#handlers(): Parameters<typeof ControlServer.listen>[1] {
+		return {
+			ping: () => ({ pid: process.pid, argv: this.#facts.argv }),
+			stop: () => {
+				this.#launched.kill('SIGTERM');
+				setTimeout(() => this.#launched.kill('SIGKILL'), STOP_PATIENCE_MS).unref();
+				return { stopped: true };
+			},
+			snap: ({ tag = null, note = null, force = false }) =>
+				this.#inOrder(async () => {
+					const { id, files, bytes } = await this.#takeIn((atRest) =>
+						insertSnapshot(this.#session, { trigger: 'manual', tag, note, force, atRest, run: this.#run }),
+					);
+					return { id, files, bytes };
+				}),
+			'take-in': () => this.#inOrder(() => this.#takeIn(() => ({ takenIn: true }))),
+		};
+	}
+
+	#takeIn<T>(within: (atRest: boolean) => T): Promise<T> {
+		const { seenAt, started } = this.#facts;
+		return takeInLive(this.#session, this.#layer, this.#launched, seenAt, started, within);
+	}
+
+	#inOrder<T>(action: () => Promise<T>): Promise<T> {
+		const turn = this.#work.catch(() => {}).then(action);
+		this.#work = turn;
+		return turn;
+	}
+
+	#finish(outcome: Outcome): RunTrace {
+		const { store, clock } = this.#session;
+		const takeIn = new TakeIn(store, this.#layer, this.#facts.started);
+		takeIn.scan();
+		const trace = takeIn.commit((changed) => {
+			const snapshot = this.#exitSnapshot();
+			new Runs(store).end(this.#run, { ended: clock.now(), ...endOf(outcome) });
+			return { run: this.#run, snapshot: snapshot?.id ?? null, changed };
+		});
+		removeOwnerFile(this.#session.place);
+		return trace;
+	}
+
+	#exitSnapshot(): Snapshot | null {
+		const { snapshots } = this.#facts;
+		const wanted = snapshots === 'all' || snapshots === 'exit';
+		if (!wanted || !this.#session.store.head.values().changed) return null;
+		return insertSnapshot(this.#session, { trigger: 'exit', run: this.#run });
+	}
+}
+
+function endOf(outcome: Outcome): { exit: number | null; signal: number | null } {
+	switch (outcome.kind) {
+		case 'exited':
+		case 'not-executed':
+			return { exit: outcome.code, signal: null };
+		case 'killed':
+			return { exit: null, signal: outcome.signal };
+		case 'failed':
+			return { exit: null, signal: null };
+	}
+}

@@ -1,0 +1,93 @@
+import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
+import { fsPath } from '../base/bytes.ts';
+import type { Time } from '../base/inode.ts';
+import { isWithin } from '../base/paths.ts';
+import { errorCode } from '../base/posix-error.ts';
+import type { Launched } from '../sandbox/launch.ts';
+import { mappedFiles } from '../sandbox/mapped-files.ts';
+import type { KernelLayer } from './kernel-layer.ts';
+import { type LayerRole, upperPath } from './layer-place.ts';
+import type { OwnedSession } from './session.ts';
+import { TakeIn } from './take-in.ts';
+
+/** The trees of a live layer by where they are seen inside. */
+export type SeenAt = ReadonlyMap<LayerRole, string>;
+
+/**
+ * Takes a live layer in as it is at one moment. What is new is read while everything runs; then all stands still for as
+ * long as it takes to look again and to read what moved since. `within` joins the transaction; it is told whether nothing
+ * moved meanwhile.
+ */
+export async function takeInLive<T>(
+	session: OwnedSession,
+	layer: KernelLayer,
+	launched: Launched,
+	seenAt: SeenAt,
+	agreedAt: Time,
+	within: (atRest: boolean) => T,
+): Promise<T> {
+	const takeIn = new TakeIn(session.store, layer, agreedAt);
+	const init = await launched.init;
+	if (init !== null) flushMapped(layer, seenAt, mappedFiles(init));
+	takeIn.scan();
+	const before = takeIn.changed;
+	if (init !== null) await whileFrozen(launched, () => takeIn.scan(flushMapped(layer, seenAt, mappedFiles(init))));
+	return takeIn.commit(() => within(takeIn.changed === before));
+}
+
+/** A sandbox that ends meanwhile stands still for good. */
+async function whileFrozen(launched: Launched, action: () => void): Promise<void> {
+	const isFrozen = await launched.freeze().then(
+		() => true,
+		(error: unknown) => {
+			if (launched.hasEnded) return false;
+			throw error;
+		},
+	);
+	try {
+		action();
+	} finally {
+		if (isFrozen && !launched.hasEnded) await launched.thaw();
+	}
+}
+
+/**
+ * Writes back the pages of files that are mapped shared and writable, so that the next store through the mapping moves the
+ * file's times. Returns them as paths in each tree: their content has to be read whatever their times say.
+ */
+function flushMapped(layer: KernelLayer, seenAt: SeenAt, mapped: ReadonlySet<string>): Map<LayerRole, Set<string>> {
+	const found = new Map<LayerRole, Set<string>>();
+	for (const seen of mapped) {
+		const role = innermostRole(seenAt, seen);
+		if (role === null) continue;
+		const path = seen.slice((seenAt.get(role) as string).length + 1);
+		if (!flush(`${upperPath(layer.place, role)}/${path}`)) continue;
+		found.set(role, (found.get(role) ?? new Set()).add(path));
+	}
+	return found;
+}
+
+function innermostRole(seenAt: SeenAt, path: string): LayerRole | null {
+	let best: LayerRole | null = null;
+	for (const [role, place] of seenAt) {
+		if (isWithin(path, place) && (best === null || place.length > (seenAt.get(best) as string).length)) best = role;
+	}
+	return best;
+}
+
+/** False for a file that is not in the upper directory (any more). */
+function flush(path: string): boolean {
+	let fd: number;
+	try {
+		fd = openSync(fsPath(path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+	} catch (error) {
+		if (errorCode(error) === null) throw error;
+		return false;
+	}
+	try {
+		fdatasyncSync(fd);
+		return true;
+	} finally {
+		closeSync(fd);
+	}
+}

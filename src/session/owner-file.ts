@@ -1,0 +1,39 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { errorCode } from '../base/posix-error.ts';
+import type { SessionPlace } from './session-place.ts';
+
+/** Describes the owner of a live session for people and for recovery. It decides nothing: the locks do. */
+export interface OwnerFacts {
+	readonly pid: number;
+	/** Start time of the owner, as /proc/<pid>/stat gives it: tells it from a later process of the same number. */
+	readonly pidStart: string | null;
+	/** PID 1 of the sandbox, seen from here; null before it is known. */
+	readonly init: number | null;
+	readonly initStart: string | null;
+	readonly bootId: string;
+	readonly backend: 'kernel';
+	readonly layer: number;
+	/** When the run started, ISO 8601. */
+	readonly started: string;
+	readonly argv: readonly string[];
+}
+
+export function writeOwnerFile(place: SessionPlace, facts: OwnerFacts): void {
+	const temporary = `${place.ownerPath}.new`;
+	writeFileSync(temporary, JSON.stringify(facts), { mode: 0o600 });
+	renameSync(temporary, place.ownerPath);
+}
+
+/** What the last owner wrote; null when it ended well, or when its file cannot be read as one. */
+export function readOwnerFile(place: SessionPlace): OwnerFacts | null {
+	try {
+		return JSON.parse(readFileSync(place.ownerPath, 'utf8')) as OwnerFacts;
+	} catch (error) {
+		if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR' || error instanceof SyntaxError) return null;
+		throw error;
+	}
+}
+
+export function removeOwnerFile(place: SessionPlace): void {
+	rmSync(place.ownerPath, { force: true });
+}

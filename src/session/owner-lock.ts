@@ -1,0 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../base/refusal.ts';
+import { LOCK_OWNER, LockFile } from '../host/lock-file.ts';
+import { askOwner } from './control-client.ts';
+import { dropReadyToken } from './ready-token.ts';
+import { makePlace, type SessionPlace } from './session-place.ts';
+
+/** How long a refused OWNER lock is tried again: a killed owner's tree takes some 70 ms to die, a short command less. */
+const PATIENCE_MS = 5_000;
+const PAUSE_MS = 20;
+
+/** The lock, and whether the last owner left word that its layer holds nothing that the store does not. */
+export interface Ownership {
+	readonly lock: LockFile;
+	readonly wasReady: boolean;
+}
+
+/**
+ * Becomes the owner of a session, or says who is. OWNER denied is no verdict: as long as nobody answers on the control
+ * socket, the one who had it may just be dying. The lock goes with the returned file when that is closed, and with the
+ * process. Throws Refusal 'busy'.
+ */
+export async function lockOwner(place: SessionPlace, patienceMs = PATIENCE_MS): Promise<Ownership> {
+	makePlace(place);
+	const lock = LockFile.open(place.lockPath);
+	try {
+		await waitForOwnership(place, lock, patienceMs);
+		return { lock, wasReady: dropReadyToken(place) };
+	} catch (error) {
+		lock.close();
+		throw error;
+	}
+}
+
+/** Whether some process owns the session right now. Takes nothing. */
+export function isOwned(place: SessionPlace): boolean {
+	const file = LockFile.openToLook(place.lockPath);
+	if (file === null) return false;
+	try {
+		return file.holder(LOCK_OWNER, 1, 'exclusive') !== 'none';
+	} finally {
+		file.close();
+	}
+}
+
+async function waitForOwnership(place: SessionPlace, file: LockFile, patienceMs: number): Promise<void> {
+	const deadline = performance.now() + patienceMs;
+	while (!file.tryLock(LOCK_OWNER, 1, 'exclusive')) {
+		const owner = await askOwner(place, { verb: 'ping' });
+		if (owner !== null) throw liveRefusal(place, owner.pid, owner.argv);
+		if (performance.now() > deadline) {
+			throw new Refusal(
+				'busy',
+				'session-busy',
+				`another command has been working on session '${place.id}' for ${patienceMs / 1000} s`,
+				{
+					hint: 'try again when it has ended; `dropcloth ps` shows it',
+				},
+			);
+		}
+		await wait(PAUSE_MS);
+	}
+}
+
+function liveRefusal(place: SessionPlace, pid: number, argv: readonly string[]): Refusal {
+	return new Refusal(
+		'busy',
+		'session-live',
+		`session '${place.id}' is live: process ${pid} runs ${argv.join(' ')} in it`,
+		{
+			hint: `wait for it, or end it with \`dropcloth stop ${place.id}\``,
+		},
+	);
+}

@@ -1,0 +1,106 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Clock, timeOfIso } from '../base/clock.ts';
+import type { Time } from '../base/inode.ts';
+import { Refusal } from '../base/refusal.ts';
+import { bootId, isRunning } from '../host/process.ts';
+import type { Store } from '../store/store.ts';
+import { KernelLayer } from './kernel-layer.ts';
+import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, removeLayer } from './layer-place.ts';
+import { type OwnerFacts, readOwnerFile, removeOwnerFile } from './owner-file.ts';
+import type { SessionPlace } from './session-place.ts';
+import { TakeIn } from './take-in.ts';
+import { readTruth, writeTruth } from './truth.ts';
+
+/** What recovery works on; the owner's lock is held. */
+export interface Recovering {
+	readonly place: SessionPlace;
+	readonly store: Store;
+	/** Whether the last owner left word that the layer holds nothing that the store does not. */
+	readonly wasReady: boolean;
+	readonly notify: (text: string) => void;
+	readonly clock: Clock;
+}
+
+/** No base is older: nothing that it holds is trusted to be what it was. */
+const NEVER: Time = { sec: 0, nsec: 0 };
+const DYING_MS = 5_000;
+const PAUSE_MS = 10;
+
+/**
+ * The rungs of the ladder below the lock: waits for a killed owner's tree to be gone, then makes store and layer agree in
+ * the direction that the store's truth gives. Returns the layer when there is one in line with the store.
+ */
+export async function recover(recovering: Recovering): Promise<KernelLayer | null> {
+	const { place, store } = recovering;
+	const dead = readOwnerFile(place);
+	if (dead !== null) await waitForInit(dead);
+	const layer = agree(recovering, dead);
+	store.durable();
+	removeOwnerFile(place);
+	return layer;
+}
+
+/** A tree whose owner was killed dies with it, in some 70 ms. */
+async function waitForInit({ init, initStart, bootId: boot }: OwnerFacts): Promise<void> {
+	if (init === null || initStart === null || boot !== bootId()) return;
+	for (const deadline = performance.now() + DYING_MS; isRunning(init, initStart); await wait(PAUSE_MS)) {
+		if (performance.now() > deadline) {
+			throw new Refusal(
+				'busy',
+				'tree-still-running',
+				`process ${init} of the session's last run is still there although its owner is gone`,
+				{
+					hint: `end it with \`kill -9 ${init}\``,
+				},
+			);
+		}
+	}
+}
+
+function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLayer | null {
+	const { place, store, wasReady } = recovering;
+	const truth = readTruth(store.config);
+	if (truth.side === 'store') return null;
+	const layer = layerPlace(place, truth.number);
+	if (!layerExists(layer)) {
+		// the file came here without its layer, as a copy does
+		store.write(() => writeTruth(store.config, { side: 'store' }));
+		return null;
+	}
+	if (!isLayerOfThisBoot(layer)) return afterRestart(recovering, truth.number, wasReady);
+	const live = KernelLayer.existing(layer, store);
+	if (wasReady) live.isInLine = true;
+	else takeInWhatIsThere(recovering, live, dead);
+	return live;
+}
+
+/** What was written before the machine went down may be zeros by now; only the store can be believed. */
+function afterRestart({ place, store, notify }: Recovering, number: number, wasReady: boolean): null {
+	const layer = layerPlace(place, number);
+	store.write(() => writeTruth(store.config, { side: 'store' }));
+	store.durable();
+	if (wasReady) removeLayer(layer);
+	else {
+		const kept = keepLayerAside(layer);
+		notify(
+			`the machine was restarted under session ${place.id}: it continues from its last snapshot; what the layer held is kept at ${kept}`,
+		);
+	}
+	return null;
+}
+
+function takeInWhatIsThere(
+	{ place, store, notify, clock }: Recovering,
+	layer: KernelLayer,
+	dead: OwnerFacts | null,
+): void {
+	const takeIn = new TakeIn(store, layer, dead === null ? NEVER : timeOfIso(dead.started));
+	takeIn.scan();
+	takeIn.commit((changed) => {
+		if (changed === 0 || dead === null) return;
+		store.tree.snapshot({ trigger: 'exit', note: 'recovered', created: clock.now() });
+		notify(
+			`the last run of session ${place.id} was killed; what it had written is snapshot ${store.head.values().position}`,
+		);
+	});
+}

@@ -1,0 +1,176 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { Time } from '../base/inode.ts';
+import { LOCK_OWNER, LockFile } from '../host/lock-file.ts';
+import type { BackendChoice } from '../sandbox/backend.ts';
+import { type EnvironmentRequest, sandboxEnvironment } from '../sandbox/environment.ts';
+import { gatherSpec } from '../sandbox/gather-spec.ts';
+import { type Launched, launch, type Outcome } from '../sandbox/launch.ts';
+import { makeLayerDirectories } from '../sandbox/layer-directories.ts';
+import { buildPlan } from '../sandbox/plan.ts';
+import type { Plan } from '../sandbox/plan-writer.ts';
+import type { LaunchFailure } from '../sandbox/report.ts';
+import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
+import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
+import type { RunTrace, SnapshotPolicy } from './live-run.ts';
+import { claimReadyToken } from './ready-token.ts';
+import { sandboxRoots, wantedRoots } from './run-roots.ts';
+import type { RunTarget } from './run-target.ts';
+import type { Notify, OwnedSession } from './session.ts';
+
+/** A command to be run in a session. */
+export interface RunRequest {
+	readonly target: RunTarget;
+	/** What the sandbox is to be, but for what the session itself decides. */
+	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'lock' | 'control'>;
+	readonly environment: Pick<EnvironmentRequest, 'outer' | 'set' | 'pass' | 'clear'>;
+	readonly snapshots: SnapshotPolicy;
+	readonly backend: BackendChoice;
+	/** Path of the launcher's binary. */
+	readonly launcher: string;
+	readonly notify: Notify;
+	/** Called with the plan before anything is mounted. */
+	readonly onPlan?: (plan: Plan) => void;
+	/** Called when the launcher has been started, such as to pass signals on to it; disposed when it has ended. */
+	readonly onLaunch?: (launched: Launched) => Disposable;
+	readonly clock?: Clock;
+}
+
+/** How a run ended. */
+export interface RunOutcome {
+	readonly outcome: Outcome;
+	readonly trace: RunTrace;
+}
+
+/** A launch that went through the lock and the mounts, or that is about to. */
+interface Started {
+	readonly launched: Launched;
+	readonly lock: LockFile;
+	readonly plan: Plan;
+	readonly cwd: string;
+	readonly started: Time;
+	readonly seenAt: ReadonlyMap<LayerRole, string>;
+}
+
+/**
+ * Runs a command in a session and takes in what it did. When the last owner left word that the layer is ready, the command
+ * is launched before anything else is looked at; otherwise the session is opened and made ready first.
+ *
+ * Throws Refusal: 'busy' when the session is live, 'sandbox' when the sandbox cannot be set up, 'invalid' for its file.
+ */
+export async function runSession(request: RunRequest): Promise<RunOutcome> {
+	return (await runReady(request)) ?? (await runPrepared(request));
+}
+
+/** The fast way: null when it cannot be gone. */
+async function runReady(request: RunRequest): Promise<RunOutcome | null> {
+	const { place, create } = request.target;
+	const token = create === null ? claimReadyToken(place) : null;
+	if (token === null) return null;
+	const layer = layerPlace(place, token.layer);
+	if (!sameRoots(token.roots, wantedRoots(projectBase(token.roots), request.sandbox.home, request.sandbox.storePath)))
+		return null;
+	const started = start(request, layer, token.roots, LockFile.open(place.lockPath));
+	// the store's engine is loaded while the kernel sets the sandbox up
+	const [{ OwnedSession: Session }, { KernelLayer }] = await Promise.all([
+		import('./session.ts'),
+		import('./kernel-layer.ts'),
+	]);
+	const failed = await failureOf(started.launched);
+	if (failed?.operation === 'lock') {
+		started.lock.close();
+		return null;
+	}
+	const session = Session.adoptLaunched(
+		place,
+		started.lock,
+		(store) => KernelLayer.existing(layer, store),
+		request.clock,
+	);
+	return await accompany(request, session, started);
+}
+
+async function runPrepared(request: RunRequest): Promise<RunOutcome> {
+	const { prepareRun } = await import('./prepare-run.ts');
+	const { session, layer, roots } = await prepareRun(request);
+	let started: Started;
+	try {
+		started = start(request, layer, roots, session.lock);
+	} catch (error) {
+		session.close();
+		throw error;
+	}
+	return await accompany(request, session, started);
+}
+
+function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot[], lock: LockFile): Started {
+	const { target, sandbox, environment, launcher, clock = systemClock } = request;
+	const started = clock.now();
+	const spec = gatherSpec({
+		...sandbox,
+		sessionId: target.place.id,
+		roots: sandboxRoots(target.place.id, roots, (role) => ({
+			upper: upperPath(layer, role),
+			work: workPath(layer, role),
+		})),
+		lock: { start: LOCK_OWNER, length: 1 },
+		control: true,
+	});
+	makeLayerDirectories(spec);
+	const plan = buildPlan(spec);
+	request.onPlan?.(plan);
+	const launched = launch({
+		launcher,
+		plan,
+		environment: sandboxEnvironment({
+			...environment,
+			sessionId: target.place.id,
+			backend: 'kernel',
+			socketPath: null,
+			cwd: spec.cwd,
+			covers: spec.host.covers,
+		}),
+		scratch: layer.path,
+		lockFd: lock.fd,
+		control: true,
+	});
+	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
+	return { launched, lock, plan, cwd: spec.cwd, started, seenAt };
+}
+
+async function accompany(request: RunRequest, session: OwnedSession, started: Started): Promise<RunOutcome> {
+	const { launched, plan, cwd } = started;
+	using _ = request.onLaunch?.(launched);
+	try {
+		const failure = await failureOf(launched);
+		if (failure !== null) {
+			const { explainFailure } = await import('../sandbox/explain.ts');
+			throw explainFailure(failure, plan, request.backend);
+		}
+		const { LiveRun } = await import('./live-run.ts');
+		return await LiveRun.accompany(session, launched, {
+			argv: request.sandbox.command,
+			cwd,
+			started: started.started,
+			snapshots: request.snapshots,
+			seenAt: started.seenAt,
+		});
+	} finally {
+		session.close();
+	}
+}
+
+/** What kept the launcher from getting as far as the command; null when all mounts are made. */
+async function failureOf(launched: Launched): Promise<LaunchFailure | null> {
+	await launched.ready;
+	return launched.report().failure;
+}
+
+function projectBase(roots: readonly LayerRoot[]): string | null {
+	return roots.find(({ role }) => role === 'project')?.basePath ?? null;
+}
+
+function sameRoots(a: readonly LayerRoot[], b: readonly LayerRoot[]): boolean {
+	const text = (roots: readonly LayerRoot[]) =>
+		JSON.stringify(roots.map(({ role, basePath }) => [role, basePath]).sort());
+	return text(a) === text(b);
+}

@@ -1,0 +1,96 @@
+import type { Change } from '../base/change.ts';
+import type { Time } from '../base/inode.ts';
+import { type ScanOptions, scanUpper } from '../layer/scan.ts';
+import type { ScanMemory } from '../layer/scan-memory.ts';
+import type { Staged } from '../store/ingest.ts';
+import type { Root } from '../store/roots.ts';
+import type { Store } from '../store/store.ts';
+import { isLayerRole, type KernelLayer, newLayerToken } from './kernel-layer.ts';
+import { type LayerRole, upperPath } from './layer-place.ts';
+import { OriginFinder } from './origin-finder.ts';
+import { removalsOfUnseen } from './removals-of-unseen.ts';
+import { writeTruth } from './truth.ts';
+import { unversionedIn } from './unversioned.ts';
+
+/** What one scan of one tree found, its content already in the store but named by nothing yet. */
+interface Found {
+	readonly root: Root;
+	readonly changes: readonly Change[];
+	readonly staged: Staged;
+}
+
+/**
+ * Takes what a live layer holds into the store. Scanning reads and stores content while the layer is in use; `commit` makes
+ * all of it the present in one transaction. A second scan before the commit reads only what moved since the first.
+ */
+export class TakeIn {
+	readonly #store: Store;
+	readonly #layer: KernelLayer;
+	readonly #origins: OriginFinder;
+	readonly #memories = new Map<LayerRole, ScanMemory>();
+	readonly #found: Found[] = [];
+
+	/** `agreedAt` is when the layer was last known to hold nothing that the store does not: see OriginFinder. */
+	constructor(store: Store, layer: KernelLayer, agreedAt: Time) {
+		this.#store = store;
+		this.#layer = layer;
+		this.#origins = new OriginFinder(store, agreedAt);
+	}
+
+	/** Reads what is new in every tree. `reread` names files whose content may have changed unseen, by role. */
+	scan(reread: ReadonlyMap<LayerRole, ReadonlySet<string>> = new Map()): void {
+		for (const root of this.#store.tree.roots())
+			if (isLayerRole(root.role)) this.#scanRoot(root, root.role, reread.get(root.role));
+	}
+
+	/** How many paths the scans found to differ. */
+	get changed(): number {
+		return this.#found.reduce((sum, { changes }) => sum + changes.length, 0);
+	}
+
+	/**
+	 * Makes what was scanned the present, durable when this returns. `within` joins the transaction; it is told how many
+	 * names and inodes really changed.
+	 */
+	commit<T>(within: (changed: number) => T): T {
+		const token = newLayerToken();
+		const result = this.#store.write(() => {
+			let changed = 0;
+			for (const { root, changes, staged } of this.#found) {
+				const { entries, inodes } = this.#store.tree.apply(root.ino, changes, staged);
+				changed += entries + inodes;
+			}
+			this.#origins.record();
+			writeTruth(this.#store.config, { side: 'layer', number: this.#layer.place.number });
+			this.#store.config.set('layerToken', token);
+			return within(changed);
+		});
+		this.#store.durable();
+		for (const [role, memory] of this.#memories) this.#layer.memories.set(role, memory);
+		this.#layer.remember(token);
+		return result;
+	}
+
+	#scanRoot(root: Root, role: LayerRole, reread: ReadonlySet<string> | undefined): void {
+		const known = this.#memories.get(role) ?? this.#layer.memories.get(role) ?? null;
+		const unversioned = unversionedIn(role);
+		const options: ScanOptions = {
+			...(unversioned === undefined ? {} : { unversioned }),
+			...(reread === undefined ? {} : { alsoRehash: reread }),
+		};
+		const scan = scanUpper(upperPath(this.#layer.place, role), known, options);
+		try {
+			const unseen = known === null ? removalsOfUnseen(this.#store, root, scan.memory) : [];
+			this.#keep(root, role, [...scan.changes, ...unseen], scan.memory);
+		} finally {
+			scan.close();
+		}
+	}
+
+	#keep(root: Root, role: LayerRole, changes: readonly Change[], memory: ScanMemory): void {
+		this.#memories.set(role, memory);
+		if (changes.length === 0) return;
+		this.#origins.find(root, changes);
+		this.#found.push({ root, changes, staged: this.#store.tree.stage(changes) });
+	}
+}
