@@ -50,10 +50,9 @@ export class BaseVisibility {
 		return known;
 	}
 
+	/** A whiteout's 0 is no inode, so nothing shows through it. */
 	#childrenIn(parent: DirectoryStretch, name: string): DirectoryStretch[] {
-		return this.#entries(parent, name).flatMap(([from, to, ino]) =>
-			ino === 0 ? [] : this.#transparent(ino, { from, to }),
-		);
+		return this.#entries(parent, name).flatMap(([from, to, ino]) => this.#transparent(ino, { from, to }));
 	}
 
 	#gapsIn(parent: DirectoryStretch, name: string): DirectoryStretch[] {
