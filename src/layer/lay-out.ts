@@ -44,11 +44,23 @@ export function bringInLine(
 	try {
 		const spared = spareOccupied(changes, tree);
 		for (const path of spared.kept) ours.delete(path);
-		tree.apply(spared.changes.map(toUpperChange), { durable: false, owner: 'possible' });
+		const all = [...spared.changes.map(toUpperChange), ...directoriesAround(spared.changes, tree)];
+		tree.apply(all, { durable: false, owner: 'possible' });
 	} finally {
 		tree.close();
 	}
 	return rememberUpper(upperPath, memory, (path) => ours.has(path), unversioned);
+}
+
+/** The directories in which changes are made and that stay as they are, so that they keep their times. */
+function directoriesAround(changes: readonly Change[], tree: HostTree): Change[] {
+	const changed = new Set(changes.map(({ path }) => path));
+	const around = new Set(changes.map(({ path }) => parentPath(path)).filter((path) => !changed.has(path)));
+	return [...around].flatMap((path) => {
+		const after = tree.stat(path);
+		if (after?.kind !== 'directory') return [];
+		return [{ path, before: after, after, content: null, link: null, from: null }];
+	});
 }
 
 function* storedTree(view: TreeView, root: number): Generator<Change> {
