@@ -29,7 +29,6 @@ export const VARIABLES_READ: readonly EnvironmentVariable[] = [
 		otherwise: 'the newest session whose base holds the current directory',
 	},
 	{ name: 'SHELL', meaning: 'what `run` and `quick` start without a command', otherwise: '`/bin/sh`' },
-	{ name: 'NO_COLOR', meaning: 'any value: no colour, on a terminal too', otherwise: 'colour on a terminal' },
 ];
 
 /** Every variable that the sandbox sets for the command inside. */
