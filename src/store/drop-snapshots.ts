@@ -1,6 +1,18 @@
 import type { Database } from './driver.ts';
-import type { GcOptions } from './gc.ts';
 import type { TreeParts } from './tree-parts.ts';
+
+/** Which snapshots go, and which must stay. */
+export interface DropChoice {
+	/** Snapshots to drop, as store/retention.ts or the user chose them. */
+	readonly drop: readonly number[];
+	/** Snapshots that stay whatever `drop` says. */
+	readonly keep?: ReadonlySet<number>;
+	/**
+	 * Whether someone reads this snapshot. Asked once each, before anything is dropped. To leave no gap it should take the
+	 * snapshot's lock exclusively and hold it until gc returns; a reader takes its lock before it looks for the snapshot.
+	 */
+	readonly isBeingRead?: (id: number) => boolean;
+}
 
 /** A snapshot that stays although it was to be dropped. */
 export interface SparedSnapshot {
@@ -8,10 +20,10 @@ export interface SparedSnapshot {
 	readonly why: 'missing' | 'position' | 'tagged' | 'kept' | 'apply not finished' | 'being read';
 }
 
-/** Which of the snapshots named in `options.drop` go, and why the others stay. */
+/** Which of the snapshots named in `drop` go, and why the others stay. */
 export function chooseSnapshots(
 	db: Database,
-	{ drop, keep = new Set(), isBeingRead = () => false }: Pick<GcOptions, 'drop' | 'keep' | 'isBeingRead'>,
+	{ drop, keep = new Set(), isBeingRead = () => false }: DropChoice,
 ): { dropped: number[]; spared: SparedSnapshot[] } {
 	const ids = (sql: string) => new Set(db.prepare<number>(sql, 'value').all());
 	const existing = ids('select id from snapshot');

@@ -1,20 +1,11 @@
 import { type Progress, silent } from '../base/progress.ts';
 import { collectBlobs, unnamedBlobs } from './collect-blobs.ts';
 import { collectPastRows, countPastRows } from './collect-past-rows.ts';
-import { chooseSnapshots, dropSnapshots, type SparedSnapshot } from './drop-snapshots.ts';
+import { chooseSnapshots, type DropChoice, dropSnapshots, type SparedSnapshot } from './drop-snapshots.ts';
 import type { TreeParts } from './tree-parts.ts';
 
 /** What to collect, and what must stay. */
-export interface GcOptions {
-	/** Snapshots to drop, as store/retention.ts or the user chose them. */
-	readonly drop: readonly number[];
-	/** Snapshots that stay whatever `drop` says. */
-	readonly keep?: ReadonlySet<number>;
-	/**
-	 * Whether someone reads this snapshot. Asked once each, before anything is dropped. To leave no gap it should take the
-	 * snapshot's lock exclusively and hold it until gc returns; a reader takes its lock before it looks for the snapshot.
-	 */
-	readonly isBeingRead?: (id: number) => boolean;
+export interface GcOptions extends DropChoice {
 	/** Says what would go and writes nothing. */
 	readonly dryRun?: boolean;
 	readonly progress?: Progress;
