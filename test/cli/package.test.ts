@@ -59,7 +59,9 @@ describe('the published package, installed without a compiler and without instal
 
 /** Packs a copy of the build, so that the build itself stays as the other tests find it. */
 function pack(stage: string): string {
-	for (const name of ['package.json', 'README.md', 'LICENSE']) cpSync(join(PROJECT, name), join(stage, name));
+	for (const name of ['package.json', 'README.md', 'LICENSE', 'docs/man']) {
+		cpSync(join(PROJECT, name), join(stage, name), { recursive: true });
+	}
 	cpSync(join(PROJECT, 'dist'), join(stage, 'dist'), { recursive: true });
 	succeed(PROJECT, ['node', 'tools/complete-package.mjs', join(stage, 'dist')]);
 	succeed(stage, ['npm', 'pack', '--ignore-scripts', '--silent']);
