@@ -14,12 +14,9 @@ export type Drift = 'none' | 'attributes' | 'mode' | 'content' | 'unknown';
 export interface StartingPoint {
 	/** What was recorded; null when the session changed the path only by way of a directory above it. */
 	readonly origin: Origin | null;
-	/** A moment at which the session still saw the host here; what changed before it, the session has seen. */
+	/** A moment at which the session still saw the host here; what is stamped before it, the session has seen. */
 	readonly seenAt: Time | null;
 }
-
-/** File systems stamp changes with a clock that is up to a tick behind: 10 ms with the slowest kernels; 20 to be safe. */
-const CLOCK_TICK_NS = 20_000_000;
 
 /**
  * Compares the host's state now with the starting point. Reads the file only when size and times leave it open. Throws
@@ -71,8 +68,7 @@ function sameBytes(inode: Inode, origin: Origin, read: () => Content): boolean {
 	}
 }
 
-function isBefore(time: Time, moment: Time): boolean {
-	const nsec = moment.nsec - CLOCK_TICK_NS;
-	const limit = nsec < 0 ? { sec: moment.sec - 1, nsec: nsec + 1_000_000_000 } : { sec: moment.sec, nsec };
-	return time.sec < limit.sec || (time.sec === limit.sec && time.nsec < limit.nsec);
+/** Whether one time is before another. */
+export function isBefore(a: Time, b: Time): boolean {
+	return a.sec < b.sec || (a.sec === b.sec && a.nsec < b.nsec);
 }

@@ -14,9 +14,7 @@ export function linkNames(ours: MergedView, decisions: ReadonlyMap<string, Decis
 		if (ino === null || place?.inode.kind === 'directory' || seen.has(ino)) continue;
 		seen.add(ino);
 		const names = ours.pathsOf(ino).flatMap((path) => decisions.get(path) ?? []);
-		const members = names.filter(
-			({ verdict }) => verdict.take === 'nothing' || isAsOurs(verdict, place?.inode ?? null),
-		);
+		const members = names.filter((name) => name.verdict.take === 'nothing' || isAsOurs(name));
 		if (members.length < 2) continue;
 		const isWritten = members.some(({ verdict }) => verdict.take === 'ours');
 		if (!isWritten && isOneInode(members)) continue;
@@ -28,8 +26,8 @@ export function linkNames(ours: MergedView, decisions: ReadonlyMap<string, Decis
 }
 
 /** A name that the host changed gets attributes of its own, and with them an inode of its own. */
-function isAsOurs(verdict: Decision['verdict'], ours: Inode | null): boolean {
-	return verdict.take === 'ours' && verdict.after === ours;
+function isAsOurs({ verdict, ours }: Decision): boolean {
+	return verdict.take === 'ours' && verdict.after !== null && verdict.after === ours?.inode;
 }
 
 function isOneInode(members: readonly Decision[]): boolean {
