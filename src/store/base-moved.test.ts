@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inodeOf, type LayerNode, LayerRig } from '../../test/support/layer-rig.ts';
+import {
+	changeHost,
+	type Host,
+	type HostNode,
+	hostStep,
+	inodeAt,
+	mergedView,
+	overwritten,
+	overwrittenBetween,
+} from '../../test/support/base-model.ts';
+import { inodeOf, LayerRig } from '../../test/support/layer-rig.ts';
 import { layerStep, nodeOf, playLayerStep } from '../../test/support/random-layer.ts';
 import { type Content, PIECE_BYTES } from '../base/change.ts';
-import type { Inode } from '../base/inode.ts';
-import { isWithin, joinPath, parentPath } from '../base/paths.ts';
-import { type Overwritten, writeOverwrittenIntoHistory } from './base-moved.ts';
+import { writeOverwrittenIntoHistory } from './base-moved.ts';
 import { collectGarbage } from './gc.ts';
 import { checkIntegrity } from './integrity.ts';
-import type { TreeView } from './tree-view.ts';
-
-type HostNode = Exclude<LayerNode, { kind: 'whiteout' }>;
-/** The base by path, its root left out. */
-type Host = ReadonlyMap<string, HostNode>;
 
 describe('writeOverwrittenIntoHistory', () => {
 	it('leaves what every snapshot shows as it was, whatever is applied, and after gc', () => {
@@ -30,7 +33,7 @@ describe('writeOverwrittenIntoHistory', () => {
 				for (const { layer, host: changes, drop, listed } of rounds) {
 					for (const step of layer) {
 						playLayerStep(rig, step);
-						if (step.what === 'snapshot') shown.set(rig.ids().at(-1) as number, mergedView(rig, 'present', host));
+						if (step.what === 'snapshot') shown.set(rig.ids().at(-1) as number, shownIn(rig, 'now', host));
 					}
 					const present = rig.dump('now');
 
@@ -43,7 +46,7 @@ describe('writeOverwrittenIntoHistory', () => {
 					for (const id of collectGarbage(rig, { drop }).dropped) shown.delete(id);
 					expect(rig.ids()).toEqual([...shown.keys()]);
 					for (const [id, view] of shown) {
-						expect(mergedView(rig, id, host)).toEqual(view);
+						expect(shownIn(rig, id, host)).toEqual(view);
 						expect(rig.snapshots.get(id)).toMatchObject(totalsOf(rig, id));
 					}
 					expect(checkIntegrity(rig).checks.filter(({ found, ran }) => found > 0 || !ran)).toEqual([]);
@@ -61,13 +64,13 @@ describe('writeOverwrittenIntoHistory', () => {
 			['d/e', nodeOf('directory', 2) as HostNode],
 			['d/e/f', { kind: 'file', content: 'before', mode: 0o640, xattr: 'x' }],
 		]);
-		const before = mergedView(rig, 1, host);
+		const before = shownIn(rig, 1, host);
 		const after = new Map(host).set('d/e/f', { kind: 'file', content: 'after', mode: 0o600 });
 
 		const directory = (path: string) => inodeAt(host, path);
 		expect(writeOverwrittenIntoHistory(rig, rig.root, overwrittenBetween(host, after), { directory })).toBe(3);
 
-		expect(mergedView(rig, 1, after)).toEqual(before);
+		expect(shownIn(rig, 1, after)).toEqual(before);
 		expect(rig.dump('now').size).toBe(1);
 		expect(rig.snapshots.get(1)).toMatchObject({ files: 3, bytes: 6 });
 	});
@@ -168,90 +171,8 @@ describe('writeOverwrittenIntoHistory', () => {
 	});
 });
 
-interface HostStep {
-	readonly what: 'file' | 'directory' | 'symlink' | 'remove';
-	readonly where: number;
-	readonly name: number;
-	readonly value: number;
-}
-
-const hostStep: fc.Arbitrary<HostStep> = fc.record({
-	what: fc.constantFrom('file', 'file', 'directory', 'directory', 'symlink', 'remove'),
-	where: fc.nat(1000),
-	name: fc.nat(3),
-	value: fc.nat(20),
-});
-
-/** The base after one more change; a directory that stays one keeps what is in it. */
-function changeHost(host: Host, { what, where, name, value }: HostStep): Host {
-	const directories = ['', ...[...host].filter(([, node]) => node.kind === 'directory').map(([path]) => path)];
-	const path = joinPath(directories[where % directories.length] as string, ['a', 'b', 'c', 'd\udcff'][name] as string);
-	const node = what === 'remove' ? null : (nodeOf(what, value) as HostNode);
-	const inside = node?.kind === 'directory' && host.get(path)?.kind === 'directory';
-	const after = new Map([...host].filter(([other]) => other === path || inside || !isWithin(other, path)));
-	if (node === null) after.delete(path);
-	else after.set(path, node);
-	return after;
-}
-
-/** What an apply that turns one base into the other overwrites; also every directory above, when `listed`. */
-function overwrittenBetween(before: Host, after: Host, listed = false): Overwritten[] {
-	const paths = new Set<string>();
-	for (const path of [...after.keys(), ...before.keys()]) {
-		if (JSON.stringify(before.get(path)) === JSON.stringify(after.get(path))) continue;
-		paths.add(path);
-		for (let above = parentPath(path); listed && above !== ''; above = parentPath(above)) paths.add(above);
-	}
-	return [...paths].map((path) => overwritten(path, before.get(path) ?? null));
-}
-
-function overwritten(path: string, node: HostNode | null): Overwritten {
-	if (node === null) return { path, before: null, content: null };
-	const before = { ...inodeOf(node), opaque: false };
-	if (node.kind !== 'file') return { path, before, content: null };
-	const data = Buffer.from(node.content);
-	const content = { size: data.length, pieces: () => (data.length === 0 ? [] : [{ offset: 0, data }]) };
-	return { path, before, content };
-}
-
-function inodeAt(host: Host, path: string): Inode | null {
-	const node = host.get(path);
-	return node === undefined ? null : inodeOf(node);
-}
-
-/** What a reader of a layer over a base sees, by path: the rules of overlayfs, in the plainest form. */
-function mergedView(rig: LayerRig, snapshot: number | 'present', host: Host): Map<string, string> {
-	const view = rig.at(snapshot === 'present' ? 'now' : snapshot);
-	const seen = new Map<string, string>();
-	const visit = (path: string, ino: number | null, below: boolean) => {
-		const inode = ino === null ? (inodeAt(host, path) as Inode) : view.inode(ino);
-		seen.set(path, text(inode, ino === null ? contentOf(host.get(path)) : layerContent(view, ino)));
-		if (inode.kind !== 'directory') return;
-		const merged = below && !(ino !== null && inode.opaque) && (path === '' || host.get(path)?.kind === 'directory');
-		const names = new Map<string, number | null>();
-		if (merged) for (const other of host.keys()) if (isChild(other, path)) names.set(other, null);
-		if (ino !== null) for (const [name, child] of view.children(ino)) names.set(joinPath(path, name), child);
-		for (const [child, layer] of names) if (layer !== 0) visit(child, layer, merged);
-	};
-	visit('', rig.root, true);
-	return new Map([...seen].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function isChild(path: string, directory: string): boolean {
-	return path !== '' && parentPath(path) === directory;
-}
-
-function text({ kind, mode, uid, size, mtime, ctime, atime, target, xattrs }: Inode, content: string): string {
-	return JSON.stringify({ kind, mode, uid, size, mtime, ctime, atime, target, xattrs: [...xattrs], content });
-}
-
-function contentOf(node: HostNode | undefined): string {
-	return node?.kind === 'file' ? node.content : '';
-}
-
-function layerContent(view: TreeView, ino: number): string {
-	if (view.inode(ino).kind !== 'file') return '';
-	return Buffer.concat([...view.content(ino).pieces()].map(({ data }) => Buffer.from(data))).toString();
+function shownIn(rig: LayerRig, state: number | 'now', host: Host): Map<string, string> {
+	return mergedView(rig.at(state), rig.root, host);
 }
 
 function totalsOf(rig: LayerRig, snapshot: number): { files: number; bytes: number } {

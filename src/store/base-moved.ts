@@ -3,6 +3,7 @@ import type { Inode } from '../base/inode.ts';
 import { ancestorPaths, baseName } from '../base/paths.ts';
 import { BaseVisibility, type DirectoryStretch, type Stretch } from './base-visibility.ts';
 import { INODE_COLUMNS, settableColumns } from './inode-row.ts';
+import { withoutTrailingZeros } from './seal.ts';
 import { toSqlName } from './sql-name.ts';
 import type { TreeParts } from './tree-parts.ts';
 import { writeInBatches } from './write-in-batches.ts';
@@ -113,8 +114,11 @@ function* additionSteps(
 ): Generator<() => void> {
 	const { path, before, content } = what;
 	const chunks: (readonly [idx: number, blob: number])[] = [];
+	const size = before?.size ?? 0;
 	for (const { offset, data } of content?.pieces() ?? []) {
-		yield () => chunks.push([offset / PIECE_BYTES, store.blobs.put(data)]);
+		if (offset >= size) break;
+		const bytes = withoutTrailingZeros(data.subarray(0, size - offset));
+		if (bytes.length > 0) yield () => chunks.push([offset / PIECE_BYTES, store.blobs.put(bytes)]);
 	}
 	yield () => {
 		for (const { directory, from, to } of gaps) insertEntry(store, directory, path, { from, to }, ino);
