@@ -19,6 +19,7 @@ export const COMMANDS = {
 	restore: async () => (await import('./restore.ts')).restore,
 	undo: async () => (await import('./undo.ts')).undo,
 	redo: async () => (await import('./redo.ts')).redo,
+	apply: async () => (await import('./apply.ts')).apply,
 	status: async () => (await import('./status.ts')).status,
 	ps: async () => (await import('./ps.ts')).ps,
 	gc: async () => (await import('./gc.ts')).gc,

@@ -8,7 +8,7 @@ import { exactArguments } from './exact-words.ts';
 import { EXIT_BUG, EXIT_CODES } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 
-await main(exactArguments(process.argv.slice(2)));
+void main(exactArguments(process.argv.slice(2)));
 
 async function main(words: readonly string[]): Promise<void> {
 	process.stdout.on('error', endQuietlyOnBrokenPipe);

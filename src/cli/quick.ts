@@ -13,9 +13,9 @@ export const quick: CommandDefinition<SandboxFlags, [string]> = {
 	flags: SANDBOX_FLAGS,
 	positional: [{ parse: String, brief: 'The directory', placeholder: 'DIR' }],
 	takesCommand: true,
-	run(invocation, given) {
+	async run(invocation, given) {
 		const { cli, flags, storePath } = invocation;
 		const directory = checkBase(resolve(cli.cwd, given), { home: cli.home, storePath, force: flags.force });
-		return runCommand(invocation, quickTarget(storePath, directory), directory);
+		return runCommand(invocation, await quickTarget(storePath, directory), directory);
 	},
 };

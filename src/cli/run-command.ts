@@ -1,3 +1,4 @@
+import { ERRNO, errnoCode } from '../base/errno.ts';
 import { chooseBackend } from '../sandbox/backend.ts';
 import { showBinds } from '../sandbox/show-binds.ts';
 import { forwardSignals } from '../sandbox/signals.ts';
@@ -28,7 +29,16 @@ export async function runCommand(
 		},
 		onLaunch: (launched) => forwardSignals(launched, process.stdin.isTTY === true),
 	});
+	if (outcome.outcome.kind === 'not-executed') warn(notExecuted(command[0] as string, outcome.outcome));
+	if (flags.onExit !== 'keep') {
+		const { onExit } = await import('./on-exit.ts');
+		await onExit(flags.onExit, target.place, warn);
+	}
 	return answer(flags, target, outcome);
+}
+
+function notExecuted(name: string, { code, errno }: { code: 126 | 127; errno: number }): string {
+	return `${name}: ${code === 127 ? 'command not found' : `cannot be executed: ${ERRNO[errnoCode(errno)][1]}`}`;
 }
 
 function answer(

@@ -50,10 +50,10 @@ export const run: CommandDefinition<Flags, [string?]> = {
 		},
 	],
 	takesCommand: true,
-	run: (invocation, given) => runCommand(invocation, targetOf(invocation, given)),
+	run: async (invocation, given) => runCommand(invocation, await targetOf(invocation, given)),
 };
 
-function targetOf({ cli, flags, storePath }: Invocation<Flags>, given: string | undefined): RunTarget {
+async function targetOf({ cli, flags, storePath }: Invocation<Flags>, given: string | undefined): Promise<RunTarget> {
 	if (given !== undefined && (flags.session !== undefined || flags.new)) {
 		throw new Refusal('usage', 'two-sessions', `'${given}' names a session that exists; --session and --new make one`);
 	}
@@ -68,8 +68,8 @@ function targetOf({ cli, flags, storePath }: Invocation<Flags>, given: string | 
 	return quickTarget(storePath, directory());
 }
 
-function newTarget(storePath: string, id: string, directory: string): RunTarget {
-	const target = namedTarget(storePath, id, directory, false);
+async function newTarget(storePath: string, id: string, directory: string): Promise<RunTarget> {
+	const target = await namedTarget(storePath, id, directory, false);
 	if (target.create !== null) return target;
 	throw new Refusal('failed', 'session-exists', `session '${id}' exists already`, {
 		hint: 'leave out --new to continue it',

@@ -10,6 +10,7 @@ import {
 	makeLayer,
 	makeLayerRoot,
 	nextLayerNumber,
+	removeOtherLayers,
 	scanMemoryPath,
 	upperPath,
 } from './layer-place.ts';
@@ -53,6 +54,7 @@ export class KernelLayer {
 			layer.memories.set(root.role, layOut(view, root.ino, upperPath(layer.place, root.role)));
 		}
 		layer.declareInLine(store);
+		removeOtherLayers(sessionPlace, layer.place);
 		return layer;
 	}
 

@@ -102,6 +102,13 @@ export function keptLayers(place: SessionPlace): string[] {
 		.map((name) => join(place.layersPath, name));
 }
 
+/** Removes every layer but this one: what they held is in the store. Those set aside stay. */
+export function removeOtherLayers(place: SessionPlace, layer: LayerPlace): void {
+	for (const name of readdirSync(place.layersPath)) {
+		if (/^\d+$/.test(name) && Number(name) !== layer.number) removeTree(join(place.layersPath, name));
+	}
+}
+
 /** Removes a layer whose content is all in the store. */
 export function removeLayer(layer: LayerPlace): void {
 	removeTree(layer.path);

@@ -1,5 +1,4 @@
 import { Refusal } from '../base/refusal.ts';
-import { basePathOf } from './find-session.ts';
 import { peekReadyToken } from './ready-token.ts';
 import { distinctSessionIdFor, sessionIdFor } from './session-id.ts';
 import { findPlace, placeInStore, type SessionPlace, sessionExists } from './session-place.ts';
@@ -17,10 +16,15 @@ export function existingTarget(storePath: string, idOrPath: string): RunTarget {
 }
 
 /** The session of this name, made over the directory when it is missing. Throws Refusal 'failed' for one over another. */
-export function namedTarget(storePath: string, id: string, directory: string, baseGiven: boolean): RunTarget {
+export async function namedTarget(
+	storePath: string,
+	id: string,
+	directory: string,
+	baseGiven: boolean,
+): Promise<RunTarget> {
 	const place = placeInStore(storePath, id);
 	if (!sessionExists(place)) return { place, create: { basePath: directory } };
-	const base = knownBase(place);
+	const base = await knownBase(place);
 	if (baseGiven && base !== directory) {
 		throw new Refusal(
 			'failed',
@@ -35,11 +39,11 @@ export function namedTarget(storePath: string, id: string, directory: string, ba
 }
 
 /** The session that is named after the directory: resumed when it is over that one, and never another's. */
-export function quickTarget(storePath: string, directory: string): RunTarget {
+export async function quickTarget(storePath: string, directory: string): Promise<RunTarget> {
 	for (const id of [sessionIdFor(directory), distinctSessionIdFor(directory)]) {
 		const place = placeInStore(storePath, id);
 		if (!sessionExists(place)) return { place, create: { basePath: directory } };
-		if (knownBase(place) === directory) return { place, create: null };
+		if ((await knownBase(place)) === directory) return { place, create: null };
 	}
 	return freshTarget(storePath, directory);
 }
@@ -53,8 +57,10 @@ export function freshTarget(storePath: string, directory: string): RunTarget {
 	}
 }
 
-/** The base, without opening the store when a ready layer tells it. */
-function knownBase(place: SessionPlace): string | null {
+/** The base, without loading what opens a store when a ready layer tells it. */
+async function knownBase(place: SessionPlace): Promise<string | null> {
 	const ready = peekReadyToken(place)?.roots.find(({ role }) => role === 'project');
-	return ready === undefined ? basePathOf(place) : ready.basePath;
+	if (ready !== undefined) return ready.basePath;
+	const { basePathOf } = await import('./find-session.ts');
+	return basePathOf(place);
 }

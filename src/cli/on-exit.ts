@@ -1,0 +1,43 @@
+import { Refusal } from '../base/refusal.ts';
+import { PreparedApply } from '../session/apply-session.ts';
+import { discardSession } from '../session/discard-session.ts';
+import { OwnedSession } from '../session/session.ts';
+import type { SessionPlace } from '../session/session-place.ts';
+import { count, nameText } from './format.ts';
+
+/**
+ * Does what `--on-exit` asked for. The command has ended and its exit code stands: what cannot be done is said, and the
+ * session is left as it is.
+ */
+export async function onExit(
+	what: 'apply' | 'discard',
+	place: SessionPlace,
+	warn: (text: string) => void,
+): Promise<void> {
+	try {
+		if (what === 'discard') await discardSession(place);
+		else await applyAll(place, warn);
+	} catch (error) {
+		if (!(error instanceof Refusal)) throw error;
+		warn(`--on-exit ${what}: ${error.message}${error.hint === null ? '' : ` (${error.hint})`}`);
+	}
+}
+
+/** What the host would run is not written unasked: that needs `apply --allow-exec`. */
+async function applyAll(place: SessionPlace, warn: (text: string) => void): Promise<void> {
+	const session = await OwnedSession.open(place, warn);
+	try {
+		using prepared = PreparedApply.plan(session, { snapshot: null, resolve: 'ask', only: [] });
+		prepared.refuseConflicts();
+		const { applied, removed, executableSurface } = prepared.summary(false);
+		if (executableSurface.length > 0) {
+			const listed = executableSurface.map(({ path, reason }) => `${nameText(path)} (${reason})`).join(', ');
+			const hint = `look at it with \`dropcloth apply ${place.id}\``;
+			throw new Refusal('failed', 'executable-surface', `it would change what the host runs: ${listed}`, { hint });
+		}
+		prepared.write();
+		warn(`applied ${count(applied, 'path')} and removed ${removed} in ${nameText(session.project.basePath ?? '')}`);
+	} finally {
+		session.close();
+	}
+}
