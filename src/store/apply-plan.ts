@@ -62,6 +62,9 @@ class Planner {
 	readonly #after = new Map<string, number | null>();
 	readonly #newInodes = new Map<number, Kind>();
 	readonly #claimed = new Set<number>();
+	readonly #rows = new Map<number, InodeRow>();
+	/** Directories that paths go into and that are known to be such. */
+	readonly #directories = new Set<number>();
 	#keysBefore: Set<string> | null = null;
 
 	constructor(write: TreeWrite, root: number, changes: readonly Change[]) {
@@ -101,7 +104,7 @@ class Planner {
 		if (draft.ino !== null) return;
 		const ino = this.#inoBefore(path);
 		if (ino === null || ino === 0 || this.#claimed.has(ino)) return;
-		const row = this.#write.row(ino, 'apply', path);
+		const row = this.#row(ino, path);
 		if (kindOfMode(row[3]) !== draft.kind || (row[4] > 1 && this.#hasUnmentionedName(ino))) return;
 		this.#claimed.add(ino);
 		draft.ino = ino;
@@ -110,7 +113,7 @@ class Planner {
 	#planInode({ changes, ino, kind }: Draft, takeIno: () => number): PlannedInode {
 		const [first] = changes as [Change, ...Change[]];
 		const after = first.after as Inode;
-		const row = ino === null ? null : this.#write.row(ino, 'apply', first.path);
+		const row = ino === null ? null : this.#row(ino, first.path);
 		const number = ino ?? takeIno();
 		if (row === null) this.#newInodes.set(number, kind);
 		for (const { path } of changes) this.#after.set(path, number);
@@ -122,7 +125,7 @@ class Planner {
 		for (const { from, path } of changes) {
 			const ino = this.#inoBefore(from ?? path);
 			if (ino === null || ino === 0) continue;
-			if (kindOfMode(this.#write.row(ino, 'apply', path)[3]) === 'file') return ino;
+			if (kindOfMode(this.#row(ino, path)[3]) === 'file') return ino;
 		}
 		return null;
 	}
@@ -144,14 +147,14 @@ class Planner {
 				continue;
 			}
 			this.#checkDirectory(parent, path);
-			const before = this.#newInodes.has(parent) ? null : this.#write.rows.entry(parent, name);
+			const before = parent === parentBefore ? this.#inoBefore(path) : this.#entry(parent, name);
 			const ino = after.kind === 'whiteout' ? 0 : (this.#after.get(path) as number);
 			wanted.set(keyOf(parent, name), { parent, name, before, after: ino });
 		}
 		for (const { parent, name } of gone) {
 			const key = keyOf(parent, name);
-			if (wanted.has(key) || this.#newInodes.has(parent)) continue;
-			wanted.set(key, { parent, name, before: this.#write.rows.entry(parent, name), after: null });
+			if (wanted.has(key)) continue;
+			wanted.set(key, { parent, name, before: this.#entry(parent, name), after: null });
 		}
 		return [...wanted.values()].filter(({ before, after }) => before !== after);
 	}
@@ -178,15 +181,27 @@ class Planner {
 		const change = this.#byPath.get(path);
 		if (change !== undefined) return change.after === null ? null : 0;
 		const parent = this.#inoAfter(parentPath(path));
-		if (parent === null || parent === 0 || this.#newInodes.has(parent)) return null;
+		if (parent === null || parent === 0) return null;
 		const name = toEntryName(baseName(path));
-		return this.#mentionedBefore(parent, name) ? null : this.#write.rows.entry(parent, name);
+		return this.#mentionedBefore(parent, name) ? null : this.#entry(parent, name);
 	}
 
 	#checkDirectory(parent: number | null, path: string): asserts parent is number {
 		if (parent === null || parent === 0) throw new PosixError('ENOENT', 'apply', path);
-		const kind = this.#newInodes.get(parent) ?? kindOfMode(this.#write.row(parent, 'apply', path)[3]);
+		if (this.#directories.has(parent)) return;
+		const kind = this.#newInodes.get(parent) ?? kindOfMode(this.#row(parent, path)[3]);
 		if (kind !== 'directory') throw new PosixError('ENOTDIR', 'apply', path);
+		this.#directories.add(parent);
+	}
+
+	#entry(parent: number, name: SqlName): number | null {
+		return this.#newInodes.has(parent) ? null : this.#write.rows.entry(parent, name);
+	}
+
+	#row(ino: number, path: string): InodeRow {
+		const known = this.#rows.get(ino) ?? this.#write.row(ino, 'apply', path);
+		this.#rows.set(ino, known);
+		return known;
 	}
 
 	#hasUnmentionedName(ino: number): boolean {

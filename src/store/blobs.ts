@@ -57,6 +57,11 @@ export class Blobs {
 		return id;
 	}
 
+	/** Whether a blob is not sealed yet. */
+	isOpen(id: number): boolean {
+		return this.#db.prepare<number>('select 1 from open where blob = ?', 'value').get(id) === 1;
+	}
+
 	/** Whether a blob is private to this chunk and belongs to no snapshot: then it may be overwritten in place. */
 	isPrivate(id: number, ino: number, idx: number, born: number): boolean {
 		return (

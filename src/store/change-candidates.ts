@@ -4,7 +4,10 @@ import type { SqlName } from './sql-name.ts';
 /** What may differ between two states; whether it does must be looked at. */
 export interface ChangeCandidates {
 	readonly entries: readonly (readonly [parent: number, name: SqlName])[];
-	readonly inos: ReadonlySet<number>;
+	/** Inodes by what was touched: the row, the content, the extended attributes. */
+	readonly rows: ReadonlySet<number>;
+	readonly contents: ReadonlySet<number>;
+	readonly xattrs: ReadonlySet<number>;
 }
 
 /**
@@ -22,7 +25,11 @@ export function changeCandidates(db: Database, low: number, high: number): Chang
 				shape,
 			)
 			.all(low, high, low, high, low, high);
-	const inos = new Set<number>();
-	for (const table of ['inode', 'chunk', 'xattr']) for (const ino of ask<number>(table, 'ino', 'value')) inos.add(ino);
-	return { entries: ask<[number, SqlName]>('entry', 'parent, name', 'tuple'), inos };
+	const inos = (table: string) => new Set(ask<number>(table, 'ino', 'value'));
+	return {
+		entries: ask<[number, SqlName]>('entry', 'parent, name', 'tuple'),
+		rows: inos('inode'),
+		contents: inos('chunk'),
+		xattrs: inos('xattr'),
+	};
 }

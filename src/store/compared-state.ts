@@ -1,6 +1,7 @@
 import { joinPath } from '../base/paths.ts';
 import type { TreeInode } from './inode-row.ts';
 import { fromSqlName } from './sql-name.ts';
+import type { StoredContent } from './stored-content.ts';
 import type { TreeParts } from './tree-parts.ts';
 import { rowsAt, type TreeRows } from './tree-rows.ts';
 import { TreeView } from './tree-view.ts';
@@ -12,11 +13,15 @@ export class ComparedState {
 	readonly rows: TreeRows;
 	readonly view: TreeView;
 	readonly #inodes = new Map<number, TreeInode | null>();
+	readonly #contents = new Map<number, StoredContent>();
 	readonly #paths = new Map<number, string | null>();
 
 	constructor(parts: TreeParts, number: number, root: number) {
 		this.number = number;
-		this.rows = rowsAt(parts.db, number);
+		const rows = rowsAt(parts.db, number);
+		// Most sessions have no extended attribute at all: asking once saves a query per inode.
+		const anyXattr = parts.db.prepare<number>(ANY_XATTR, 'value').get() === 1;
+		this.rows = anyXattr ? rows : { ...rows, xattrs: () => [] };
 		this.view = new TreeView(this.rows, parts.blobs);
 		this.#paths.set(root, '');
 	}
@@ -28,6 +33,16 @@ export class ComparedState {
 			this.#inodes.set(ino, inode);
 		}
 		return inode;
+	}
+
+	/** The bytes of a file that exists in this state. */
+	content(ino: number): StoredContent {
+		let content = this.#contents.get(ino);
+		if (content === undefined) {
+			content = this.view.content(ino);
+			this.#contents.set(ino, content);
+		}
+		return content;
 	}
 
 	/** How many names an inode has; 0 when it does not exist. */
@@ -56,3 +71,5 @@ export class ComparedState {
 		return paths.sort();
 	}
 }
+
+const ANY_XATTR = 'select exists(select 1 from xattr) or exists(select 1 from xattr_past)';

@@ -82,7 +82,12 @@ class SqliteDatabase implements Database {
 	readonly path: string;
 	readonly readOnly: boolean;
 	readonly #engine: Engine;
-	readonly #statements = new Map<string, Statement>();
+	/** By shape, then text: a key made of both would have to be put together and hashed at each call. */
+	readonly #statements: Readonly<Record<RowShape, Map<string, Statement>>> = {
+		row: new Map(),
+		tuple: new Map(),
+		value: new Map(),
+	};
 
 	constructor(path: string, options: OpenOptions) {
 		this.path = path;
@@ -106,11 +111,11 @@ class SqliteDatabase implements Database {
 	}
 
 	prepare<Answer>(sql: string, shape: RowShape = 'row'): Statement<Answer> {
-		const name = shape + sql;
-		let statement = this.#statements.get(name);
+		const known = this.#statements[shape];
+		let statement = known.get(sql);
 		if (statement === undefined) {
 			statement = this.#guarded(() => new SqliteStatement(this.#engine.prepare(sql), shape, this.path));
-			this.#statements.set(name, statement);
+			known.set(sql, statement);
 		}
 		return statement as Statement<Answer>;
 	}
@@ -124,7 +129,7 @@ class SqliteDatabase implements Database {
 	}
 
 	close(): void {
-		this.#statements.clear();
+		for (const statements of Object.values(this.#statements)) statements.clear();
 		this.#guarded(() => this.#engine.close());
 	}
 

@@ -59,10 +59,15 @@ export class Head {
 		this.#dirty = true;
 	}
 
-	/** Makes the next snapshot's number this one's successor: what was born until now belongs to a snapshot. */
+	/**
+	 * Makes the next snapshot's number this one's successor: what was born until now belongs to a snapshot. Written at once:
+	 * the triggers that keep history read the table, and the same transaction may go on to change the tree.
+	 */
 	advance(): number {
+		const id = this.#writable().head++;
 		this.#dirty = true;
-		return this.#writable().head++;
+		this.save();
+		return id;
 	}
 
 	/** Declares the present equal to a snapshot. */

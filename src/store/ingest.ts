@@ -70,7 +70,7 @@ interface Waiting {
 /** Pieces that wait for their transaction, copied into one buffer: a piece's own memory is used again by its maker. */
 class Batch {
 	readonly #parts: TreeParts;
-	readonly #memory = Buffer.allocUnsafeSlow(BATCH_BYTES);
+	#memory: Buffer | null = null;
 	#used = 0;
 	#waiting: Waiting[] = [];
 
@@ -81,6 +81,7 @@ class Batch {
 	/** Lets `chunks` get its pair, at the latest with {@link flush}. */
 	add(data: Buffer, idx: number, chunks: [number, number][]): void {
 		if (this.#used + data.length > BATCH_BYTES || this.#waiting.length === BATCH_PIECES) this.flush();
+		this.#memory ??= Buffer.allocUnsafeSlow(BATCH_BYTES);
 		const copy = this.#memory.subarray(this.#used, this.#used + data.length);
 		data.copy(copy);
 		this.#used += data.length;

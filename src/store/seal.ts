@@ -32,7 +32,7 @@ export function sealOpenBlobs(parts: TreeParts, budgetMs = Number.POSITIVE_INFIN
  */
 export function sealBlob(parts: TreeParts, open: OpenBlob): void {
 	const { blobs, db } = parts;
-	if (db.prepare<number>('select 1 from open where blob = ?', 'value').get(open.blob) === undefined) return;
+	if (!blobs.isOpen(open.blob)) return;
 	const written = blobs.read(open.blob);
 	const data = withoutTrailingZeros(written);
 	if (data.length === 0) {
@@ -70,6 +70,7 @@ export function sealBlob(parts: TreeParts, open: OpenBlob): void {
 /** The bytes up to the last that is not zero. `data` is at most 64 KiB long. */
 export function withoutTrailingZeros(data: Buffer): Buffer {
 	let length = data.length;
+	if (length === 0 || data[length - 1] !== 0) return data;
 	// Compared by the block, which is a hundred times faster than byte by byte: windows of zeros are common.
 	for (let block = ZEROS.length; block >= 1; block /= 2) {
 		while (length >= block && data.compare(ZEROS, 0, block, length - block, length) === 0) length -= block;

@@ -69,7 +69,7 @@ export function sameContent(blobs: Blobs, a: StoredContent, b: StoredContent): b
 
 /** Compares what the blobs hold up to the zeros at their end; `undefined` is a hole. */
 function sameBlob(blobs: Blobs, a: number, b: number | undefined): boolean {
-	if (blobs.hash(a) !== null && (b === undefined || blobs.hash(b) !== null)) return false;
+	if (!blobs.isOpen(a) && (b === undefined || !blobs.isOpen(b))) return false;
 	const bytes = b === undefined ? NOTHING : withoutTrailingZeros(blobs.read(b));
 	return withoutTrailingZeros(blobs.read(a)).equals(bytes);
 }

@@ -87,8 +87,8 @@ function writeInode(
 		if (content !== null) write.content.fill(ino, content);
 		return true;
 	}
-	const replaced = content !== null && write.setContent(ino, content);
+	const replaced = content !== null && write.replaceContent(row, content);
 	const xattrs = new Map(write.rows.xattrs(ino).map(([name, value]) => [fromSqlName(name), value]));
 	if (!replaced && links === 0 && sameInode(fromInodeRow(row, xattrs), after)) return false;
-	return write.updateInode(write.row(ino, 'apply', null), after, row[4] + links) || replaced;
+	return write.updateInode(row, after, row[4] + links) || replaced;
 }

@@ -1,7 +1,7 @@
 import type { Change, Content } from '../base/change.ts';
 import { type Inode, sameInode, WHITEOUT } from '../base/inode.ts';
 import { joinPath } from '../base/paths.ts';
-import { changeCandidates } from './change-candidates.ts';
+import { type ChangeCandidates, changeCandidates } from './change-candidates.ts';
 import { ComparedState } from './compared-state.ts';
 import { fromSqlName } from './sql-name.ts';
 import { sameContent } from './stored-content.ts';
@@ -30,6 +30,7 @@ class Comparison {
 	readonly #atA = new Map<string, number>();
 	readonly #atB = new Map<string, number>();
 	readonly #modified = new Map<number, boolean>();
+	#touched: ChangeCandidates = { entries: [], rows: new Set(), contents: new Set(), xattrs: new Set() };
 	readonly #changes = new Map<string, Change>();
 
 	constructor(parts: TreeParts, a: ComparedState, b: ComparedState) {
@@ -41,15 +42,16 @@ class Comparison {
 	run(): Change[] {
 		const low = Math.min(this.#a.number, this.#b.number);
 		const high = Math.max(this.#a.number, this.#b.number);
-		const { entries, inos } = changeCandidates(this.#parts.db, low, high);
-		for (const [parent, sqlName] of entries) {
+		this.#touched = changeCandidates(this.#parts.db, low, high);
+		for (const [parent, sqlName] of this.#touched.entries) {
 			const [before, after] = [this.#a.rows.entry(parent, sqlName), this.#b.rows.entry(parent, sqlName)];
 			if (before === after) continue;
 			const name = fromSqlName(sqlName);
 			if (before !== null) expand(this.#a, this.#a.pathOf(parent), name, before, this.#atA);
 			if (after !== null) expand(this.#b, this.#b.pathOf(parent), name, after, this.#atB);
 		}
-		for (const ino of inos) if (this.#isModified(ino)) this.#addNames(ino);
+		const { rows, contents, xattrs } = this.#touched;
+		for (const ino of new Set([...rows, ...contents, ...xattrs])) if (this.#isModified(ino)) this.#addNames(ino);
 		for (const path of new Set([...this.#atA.keys(), ...this.#atB.keys()])) this.#compare(path);
 		return this.#sorted();
 	}
@@ -92,7 +94,9 @@ class Comparison {
 	#sameContent(before: number, after: number): boolean {
 		const [a, b] = [this.#a.inode(before) as Inode, this.#b.inode(after) as Inode];
 		if (a.kind !== 'file' || b.kind !== 'file') return true;
-		return sameContent(this.#parts.blobs, this.#a.view.content(before), this.#b.view.content(after));
+		if (a.size !== b.size) return false;
+		if (before === after && !this.#touched.contents.has(before)) return true;
+		return sameContent(this.#parts.blobs, this.#a.content(before), this.#b.content(after));
 	}
 
 	/** A name of a linked inode that no candidate mentioned stands for the same in both states. */
@@ -121,7 +125,7 @@ class Comparison {
 			(before === after || this.#a.links(before) === 1) &&
 			this.#a.inode(before)?.kind === 'file' &&
 			this.#sameContent(before, after);
-		return stays ? null : this.#b.view.content(after);
+		return stays ? null : this.#b.content(after);
 	}
 
 	#formerPath(path: string, after: number | null): string | null {
@@ -140,7 +144,7 @@ class Comparison {
 			const from = change.from !== null && this.#changes.has(change.from) ? change.from : null;
 			if (change.link === null || change.after?.kind !== 'file' || seen.has(change.link)) return { ...change, from };
 			seen.add(change.link);
-			return { ...change, from, content: this.#b.view.content(Number(change.link)) };
+			return { ...change, from, content: this.#b.content(Number(change.link)) };
 		});
 	}
 }

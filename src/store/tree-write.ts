@@ -115,15 +115,20 @@ export class TreeWrite {
 	/** Puts staged content in the place of a file's, with its size; its times stay. Says whether anything differed. */
 	setContent(ino: number, content: StagedContent): boolean {
 		const row = this.file(ino, 'write');
-		if (row[17] !== CHUNK_BYTES) {
-			this.content.clear(ino);
-			this.#parts.db
-				.prepare('update inode set chunk_bytes = ?, born = ? where ino = ?')
-				.run(CHUNK_BYTES, this.#parts.head.born, ino);
-		}
-		const replaced = this.content.replace(ino, content);
+		const replaced = this.replaceContent(row, content);
 		if (content.size !== row[7]) this.#setSize(row, content.size);
 		return replaced || content.size !== row[7];
+	}
+
+	/** The same without the size, which is written with the rest of the row. */
+	replaceContent(row: InodeRow, content: StagedContent): boolean {
+		if (row[17] !== CHUNK_BYTES) {
+			this.content.clear(row[0]);
+			this.#parts.db
+				.prepare('update inode set chunk_bytes = ?, born = ? where ino = ?')
+				.run(CHUNK_BYTES, this.#parts.head.born, row[0]);
+		}
+		return this.content.replace(row[0], content);
 	}
 
 	/** Inserts an inode's row and attributes. */
