@@ -5,11 +5,11 @@ import type { Gone, Walked } from './upper-walk.ts';
 
 /** What a walk found, seen with renames in mind. */
 export interface Renames {
-	/** The path that a renamed inode had, by the number of its new record. */
+	/** The path that an inode had, by the number of its new record: of what was renamed and of what is below that. */
 	readonly from: ReadonlyMap<number, string>;
 	/** New records below a renamed directory that are as they were below its old path. */
 	readonly unchanged: ReadonlySet<number>;
-	/** Further names that are gone: below a renamed directory by their new paths, and the old paths of what was renamed. */
+	/** Further names that are gone: what a renamed directory held before, by the path that it would have now. */
 	readonly gone: readonly Gone[];
 }
 
@@ -57,7 +57,7 @@ class RenameFinder {
 			if (source === undefined || !this.#isRename(index, source)) continue;
 			this.#move(source);
 			this.#from.set(index, source.path);
-			if (this.#isDirectory(this.#new, index)) this.#compareBelow(index, source.oldIndex, path);
+			if (this.#isDirectory(this.#new, index)) this.#compareBelow(index, source, path);
 		}
 		return { from: this.#from, unchanged: this.#unchanged, gone: this.#gone };
 	}
@@ -89,23 +89,25 @@ class RenameFinder {
 
 	#move(source: Removed): void {
 		source.isMoved = true;
-		if (source.parent !== null) this.#gone.push(source);
 		for (let above = source.parent; above !== null; above = above.parent) above.hasMovedChild = true;
 	}
 
 	/** Compares what a renamed directory holds with what it held. */
-	#compareBelow(directory: number, oldDirectory: number, path: string): void {
-		const open = [{ directory, oldDirectory, path }];
+	#compareBelow(renamed: number, source: Removed, newPath: string): void {
+		const open = [{ directory: renamed, oldDirectory: source.oldIndex, path: newPath, oldPath: source.path }];
 		for (let next = open.pop(); next !== undefined; next = open.pop()) {
 			const [first, end] = record.childRange(this.#new.records, next.directory);
 			for (let child = first; child < end; child++) {
 				const raw = this.#new.rawName(child);
 				const oldChild = next.oldDirectory < 0 ? -1 : this.#old.child(next.oldDirectory, raw);
+				const name = nameOfRaw(raw);
+				const oldPath = joinPath(next.oldPath, name);
 				this.#settled.add(child);
+				if (oldChild >= 0) this.#from.set(child, oldPath);
 				if (oldChild >= 0 && this.#isUnchanged(child, oldChild)) this.#unchanged.add(child);
 				if (!this.#isDirectory(this.#new, child)) continue;
 				const known = oldChild >= 0 && this.#isDirectory(this.#old, oldChild) ? oldChild : -1;
-				open.push({ directory: child, oldDirectory: known, path: joinPath(next.path, nameOfRaw(raw)) });
+				open.push({ directory: child, oldDirectory: known, path: joinPath(next.path, name), oldPath });
 			}
 			if (next.oldDirectory >= 0) this.#findGoneBelow(next.directory, next.oldDirectory, next.path);
 		}

@@ -1,7 +1,6 @@
 import type { Change } from '../base/change.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Time } from '../base/inode.ts';
-import { readInodeIn } from '../host/read-inode.ts';
 import { oneTickBefore } from './clock-tick.ts';
 import { findRenames } from './find-renames.ts';
 import { findLinkGroups } from './link-groups.ts';
@@ -42,7 +41,7 @@ export interface Scan {
  */
 export function scanUpper(upperPath: string, memory: ScanMemory | null, options: ScanOptions = {}): Scan {
 	const settledBefore = oneTickBefore(options.now ?? systemClock.now());
-	const walked = walk(upperPath, memory, { ...options, settledBefore, read: readInodeIn });
+	const walked = walk(upperPath, memory, { ...options, settledBefore, read: (cursor, name) => cursor.readInode(name) });
 	const contents = new UpperContents(upperPath);
 	const changes = changesOf(memory, walked, contents, options.onFirstSeen);
 	return { changes, memory: walked.memory, disturbed: contents.disturbed, close: () => contents.close() };
@@ -66,15 +65,17 @@ function changesOf(
 	const renames = findRenames(old, walked);
 	const touched = walked.touched.filter(({ index }) => !renames.unchanged.has(index));
 	const links = linksOf(walked.memory, touched);
-	const changes = [...walked.gone, ...renames.gone].map(({ path }) => removal(path));
+	const gone = new Set([...walked.gone, ...renames.gone].map(({ path }) => path));
+	const changes: Change[] = [];
 	for (const name of touched) if (name.oldIndex < 0) onFirstSeen(name.path);
 	for (const name of [...touched, ...links.untouched]) {
 		const { index, path, inode } = name;
 		const content = inode.kind === 'file' && !links.later.has(index) ? contentOf(walked.memory, name, contents) : null;
 		const from = renames.from.get(index) ?? null;
+		if (from !== null) gone.add(from);
 		changes.push({ path, before: null, after: inode, content, link: links.byIndex.get(index) ?? null, from });
 	}
-	return changes;
+	return [...Array.from(gone, removal), ...changes];
 }
 
 interface Links {

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { baseName, isWithin, joinPath, parentPath } from '../base/paths.ts';
-import { type PosixError, posixErrorOf } from '../base/posix-error.ts';
+import { errorCode, type PosixError, posixErrorOf } from '../base/posix-error.ts';
 import { type HostStat, statOf } from '../host/host-stat.ts';
 import { checked, cString, lastErrno, libc } from '../host/libc.ts';
 import {
@@ -13,6 +13,7 @@ import {
 	O_PATH,
 	O_RDONLY,
 } from '../host/open-flags.ts';
+import { type HostInode, readInodeIn } from '../host/read-inode.ts';
 import { UnlockedModes } from './unlocked-modes.ts';
 
 /** Descriptors held at once for the directories above the present one; the others are opened again on the way back. */
@@ -108,6 +109,30 @@ export class UpperCursor {
 		while (!isWithin(path, this.path)) this.leave();
 		const rest = path.slice(this.path === '' ? 0 : this.path.length + 1);
 		return rest === '' || rest.split('/').every((name) => this.enter(name));
+	}
+
+	/** All there is to know of a name in the present directory; null when it is gone. Throws PosixError. */
+	readInode(name: string): HostInode | null {
+		try {
+			return readInodeIn(this.fd, name);
+		} catch (error) {
+			// Attributes of a user's own are shown to those who may read the file.
+			if (errorCode(error) !== 'EACCES') throw error;
+		}
+		const handle = libc().openat(this.fd, cString(name), OPEN_HANDLE, 0);
+		if (handle < 0) return null;
+		try {
+			const stat = statOf(handle);
+			this.#widen(handle, stat, FILE_ACCESS, joinPath(this.path, name));
+			try {
+				const found = readInodeIn(this.fd, name);
+				return found === null ? null : { ...found, mode: stat.mode };
+			} finally {
+				this.#giveBack(handle, stat.mode);
+			}
+		} finally {
+			libc().close(handle);
+		}
 	}
 
 	/**

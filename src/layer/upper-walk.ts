@@ -45,7 +45,7 @@ export interface WalkOptions {
 	/** Only what these directories hold themselves, and new directories in them wholly; the rest is as remembered. */
 	readonly only?: ReadonlySet<string>;
 	/** How a name is read that is not as it was remembered; null when it is gone. */
-	readonly read: (directory: number, name: string) => HostInode | null;
+	readonly read: (cursor: UpperCursor, name: string) => HostInode | null;
 	/** Names whose ctime is not older than this are read again next time. */
 	readonly settledBefore: Time;
 }
@@ -218,7 +218,7 @@ class UpperWalk {
 
 	/** Reads all there is to know of a name that is not as it was; false when it is gone. */
 	#touch(index: number, oldIndex: number, isInMarked: boolean, name: string, path: string): boolean {
-		const found = this.#options.read(this.#cursor.fd, name);
+		const found = this.#options.read(this.#cursor, name);
 		if (found === null) return false;
 		if (found.kind === 'directory' && hasMarkedWhiteouts(found)) this.#addFlag(index, record.FLAG_MARKED);
 		this.#touched.push({ index, oldIndex, path, inode: { ...found, ...fromUpper(found, isInMarked) } });
