@@ -55,7 +55,7 @@ export class UpperCursor {
 
 	/** Opens an upper directory, and gives back the modes that a killed scan left widened. Throws PosixError. */
 	static open(upperPath: string): UpperCursor {
-		const fd = checked(libc().openat(AT_FDCWD, cString(upperPath), OPEN_DIRECTORY, 0), 'open', upperPath);
+		const fd = checked(openQuietly(AT_FDCWD, upperPath, OPEN_DIRECTORY), 'open', upperPath);
 		const cursor = new UpperCursor(fd, upperPath);
 		try {
 			cursor.#giveBackModes();
@@ -80,7 +80,7 @@ export class UpperCursor {
 	enter(name: string): boolean {
 		const parent = this.#present();
 		const path = joinPath(parent.path, name);
-		const fd = libc().openat(parent.fd, cString(name), OPEN_DIRECTORY, 0);
+		const fd = openQuietly(parent.fd, name, OPEN_DIRECTORY);
 		if (fd < 0) {
 			const error = posixErrorOf(lastErrno(), 'open', path);
 			if (isAnotherThing(error)) return false;
@@ -141,7 +141,7 @@ export class UpperCursor {
 	 * descriptor again: the name may stand for something else meanwhile. Throws PosixError.
 	 */
 	openFile(name: string): number | null {
-		const opened = openQuietly(this.fd, name);
+		const opened = openQuietly(this.fd, name, OPEN_FILE);
 		if (opened >= 0) return opened;
 		const path = joinPath(this.path, name);
 		const error = posixErrorOf(lastErrno(), 'open', path);
@@ -173,7 +173,7 @@ export class UpperCursor {
 	}
 
 	#openAgain(step: Step, below: Step): void {
-		const fd = checked(libc().openat(below.fd, '..', OPEN_DIRECTORY, 0), 'open', step.path);
+		const fd = checked(openQuietly(below.fd, '..', OPEN_DIRECTORY), 'open', step.path);
 		if (statOf(fd).ino !== step.ino) {
 			libc().close(fd);
 			throw posixErrorOf(ENOENT, 'open', step.path);
@@ -193,7 +193,7 @@ export class UpperCursor {
 		try {
 			const stat = statOf(handle);
 			this.#widen(handle, stat, DIRECTORY_ACCESS, path);
-			const fd = checked(libc().openat(handle, '.', OPEN_DIRECTORY, 0), 'open', path);
+			const fd = checked(openQuietly(handle, '.', OPEN_DIRECTORY), 'open', path);
 			this.#push({ name, path, fd, ino: null, mode: stat.mode });
 			return true;
 		} finally {
@@ -209,8 +209,8 @@ export class UpperCursor {
 			if (stat.kind !== 'file') return null;
 			this.#widen(handle, stat, FILE_ACCESS, path);
 			try {
-				const flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
-				return checked(libc().openat(AT_FDCWD, `/proc/self/fd/${handle}`, flags, 0), 'open', path);
+				const again = OPEN_FILE & ~O_NOFOLLOW;
+				return checked(openQuietly(AT_FDCWD, `/proc/self/fd/${handle}`, again), 'open', path);
 			} finally {
 				this.#giveBack(handle, stat.mode);
 			}
@@ -250,12 +250,14 @@ export class UpperCursor {
 	}
 }
 
+const EPERM = 1;
 const ENOENT = 2;
 
-function openQuietly(directory: number, name: string): number {
-	const fd = libc().openat(directory, cString(name), OPEN_FILE | O_NOATIME, 0);
-	if (fd >= 0 || posixErrorOf(lastErrno(), 'open').code !== 'EPERM') return fd;
-	return libc().openat(directory, cString(name), OPEN_FILE, 0);
+/** Leaves no trace in atime where we may ask for that: of what is our own. */
+function openQuietly(directory: number, name: string, flags: number): number {
+	const path = cString(name);
+	const fd = libc().openat(directory, path, flags | O_NOATIME, 0);
+	return fd < 0 && lastErrno() === EPERM ? libc().openat(directory, path, flags, 0) : fd;
 }
 
 /** Errors of an open whose name is gone, or was given to a link or a socket, since it was looked at. */
