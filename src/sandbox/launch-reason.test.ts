@@ -20,9 +20,15 @@ const mounts = (...lines: string[]) => parseMountInfo(Buffer.from(mount('/') + l
 function reason(
 	operation: string,
 	code: ErrnoCode,
-	{ text = '', kernelText = null as string | null, kernel = {}, table = mounts(), rootless = true } = {},
+	{
+		text = '',
+		kernelText = null as string | null,
+		kernel = {},
+		table = mounts(),
+		map = '0 1000 1' as string | null,
+	} = {},
 ) {
-	const operations = [rootless ? ['map', '', ''] : ['private'], OVERLAY, ['chdir', '/home/me/project']];
+	const operations = [map === null ? ['private'] : ['map', map, map], OVERLAY, ['chdir', '/home/me/project']];
 	const index = operations.findIndex(([name]) => name === operation);
 	return reasonOf(
 		{ index, errno: ERRNO[code][0], operation, text, kernelText },
@@ -45,6 +51,7 @@ test('namespaces that cannot be had, each with what to do', () => {
 		'unprivileged_userns_clone=1',
 	);
 	expect(reason('unshare', 'EPERM', { kernel: { filtered: true } }).why).toMatch('container');
+	expect(reason('map', 'EPERM', { map: '0 0 1' }).why).toMatch('root without CAP_SYS_ADMIN and CAP_SETFCAP');
 	expect(reason('exec', 'ENOSPC', { text: 'clone', kernel: { maxUserNamespaces: 1 } }).code).toBe('no-user-namespaces');
 });
 
@@ -54,7 +61,7 @@ test('an overlay that the kernel refuses', () => {
 		code: 'mount-below-base',
 		why: expect.stringContaining('something is mounted at /home/me/project/volume'),
 	});
-	expect(reason('overlay', 'EINVAL', { text: 'create', table: below, rootless: false }).code).toBe('launch-failed');
+	expect(reason('overlay', 'EINVAL', { text: 'create', table: below, map: null }).code).toBe('launch-failed');
 	expect(reason('overlay', 'EINVAL', { text: 'create', table: mounts(mount('/store', 'overlay')) }).code).toBe(
 		'store-unfit',
 	);

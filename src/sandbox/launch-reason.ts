@@ -59,7 +59,14 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 					remedy: 'install dropcloth again',
 				},
 	unshare: (_, code, { kernel }) => namespaceReason(code, kernel),
-	map: (_, code, { kernel }) => namespaceReason(code, kernel),
+	map: ({ index }, code, { kernel, plan }) =>
+		code === 'EPERM' && plan.operations[index]?.[1]?.startsWith('0 0 ') === true
+			? {
+					code: 'no-user-namespaces',
+					why: 'root without CAP_SYS_ADMIN and CAP_SETFCAP cannot make a user namespace for itself (since Linux 5.12)',
+					remedy: 'run as an ordinary user, or give the container one of the two capabilities',
+				}
+			: namespaceReason(code, kernel),
 	// AppArmor lets a user namespace be made and then takes every right in it away.
 	private: (_, code, { kernel }) => (code === 'EACCES' || code === 'EPERM' ? namespaceReason(code, kernel) : null),
 	overlay: overlayReason,

@@ -14,13 +14,20 @@ export type Place =
 	/** A small private directory that hides what is there and holds the places below it. */
 	| { readonly kind: 'room'; readonly path: string; readonly reason: string };
 
-/** Everything that is attached, each after what it lies in. */
+/**
+ * Everything that is attached, each after what it lies in. What was asked for by name (the project, its git directory, binds)
+ * is shown even within a masked place; whatever else lies there is left out with it.
+ */
 export function placesOf(spec: SandboxSpec): Place[] {
-	const shown = [...overlayPlaces(spec), ...bindPlaces(spec)];
-	const home = homePlaces(spec, shown);
-	const hidden = maskPlaces(spec, [...home, ...shown]);
+	const named = [...rootPlaces(spec), ...bindPlaces(spec.binds)];
+	const masks = [...spec.masks, ...masksInBinds(spec)];
+	const implied = impliedPlaces(spec, named).filter((place) => !isHidden(place.path, masks, named));
+	const shown = [...implied, ...named];
+	const hiding = masks
+		.filter((mask) => !isHidden(mask.path, without(masks, mask), named) && showsHost(spec, mask, shown, named))
+		.map((mask) => maskPlace(mask, named));
 	// Stable: at one path what is shown comes first, then what hides it.
-	return [...home, ...shown, ...hidden].sort((a, b) => pathDepth(a.path) - pathDepth(b.path));
+	return [...shown, ...hiding].sort((a, b) => pathDepth(a.path) - pathDepth(b.path));
 }
 
 /** The innermost of the places and private directories that a path lies in, itself aside. */
@@ -38,27 +45,39 @@ export function coversOf(spec: SandboxSpec): string[] {
 	return [...spec.host.covers, '/dev', '/dev/shm'];
 }
 
-function overlayPlaces(spec: SandboxSpec): Place[] {
-	return overlaysOf(spec).map((overlay) => ({ kind: 'overlay', path: overlay.path, overlay, reason: overlay.reason }));
+function rootPlaces(spec: SandboxSpec): Place[] {
+	return overlaysOf(spec)
+		.filter(({ root }) => root.role !== 'home')
+		.map(overlayPlace);
 }
 
-function bindPlaces(spec: SandboxSpec): Place[] {
-	return [...submountBinds(spec), ...spec.binds].map(({ target, ...bind }) => ({
-		kind: 'bind',
-		path: target,
-		...bind,
-	}));
+function overlayPlace(overlay: PlannedOverlay): Place {
+	return { kind: 'overlay', path: overlay.path, overlay, reason: overlay.reason };
+}
+
+function bindPlaces(binds: readonly Bind[]): Place[] {
+	return binds.map(({ target, ...bind }) => ({ kind: 'bind', path: target, ...bind }));
+}
+
+/** What nobody asked for by name: home and its parts, and what is mounted below a tree. */
+function impliedPlaces(spec: SandboxSpec, named: readonly Place[]): Place[] {
+	const overlays = overlaysOf(spec)
+		.filter(({ root }) => root.role === 'home')
+		.map(overlayPlace);
+	const places = [...overlays, ...bindPlaces(submountBinds(spec))];
+	return [...homePlaces(spec, [...places, ...named]), ...places];
 }
 
 /** What stands for the host's home directory when that is not laid over as a whole. */
-function homePlaces(spec: SandboxSpec, shown: readonly Place[]): Place[] {
+function homePlaces(spec: SandboxSpec, others: readonly Place[]): Place[] {
 	const form = homeForm(spec);
-	if (form === 'bare') return bareHome(spec, shown);
+	if (form === 'bare') return bareHome(spec, others);
 	const home = homeRoot(spec);
 	if (form !== 'pieces' || home === null) return [];
-	const taken = new Set(shown.map(({ path }) => path));
+	const taken = new Set(others.map(({ path }) => path));
 	return (spec.homeEntries ?? [])
 		.filter(({ kind, layer }) => kind !== 'symlink' && layer === 'untouched')
+		.filter(({ name }) => !isCarried(spec, name))
 		.map(
 			({ name }): Place => ({
 				kind: 'home-entry',
@@ -70,19 +89,28 @@ function homePlaces(spec: SandboxSpec, shown: readonly Place[]): Place[] {
 		.filter(({ path }) => !taken.has(path));
 }
 
-function bareHome({ home, reads, roots }: SandboxSpec, shown: readonly Place[]): Place[] {
+/** Whether a file of home is copied into the layer, so that its agent can replace it. */
+function isCarried({ homeTools }: SandboxSpec, name: string): boolean {
+	return homeTools.some(({ path, directory, owner }) => path === name && !directory && owner === 'agent');
+}
+
+function bareHome({ home, reads, roots }: SandboxSpec, others: readonly Place[]): Place[] {
 	const covered = roots.some(({ role, path }) => role === 'project' && home !== null && isWithin(home, path));
-	if (home === null || reads === 'home' || covered || shown.some(({ path }) => path === home)) return [];
+	if (home === null || reads === 'home' || covered || others.some(({ path }) => path === home)) return [];
 	return [{ kind: 'room', path: home, reason: 'an empty home directory (--reads project)' }];
 }
 
-function maskPlaces(spec: SandboxSpec, shown: readonly Place[]): Place[] {
-	const places = [...coversOf(spec).map((path): Place => ({ kind: 'room', path, reason: '' })), ...shown];
-	const masks = [...spec.masks, ...masksInBinds(spec)];
-	const outermost = masks.filter(
-		({ path }) => !masks.some((other) => other.path !== path && isWithin(path, other.path)),
+/** Whether a path lies in a masked place, with nothing in between that was asked for by name. */
+function isHidden(path: string, masks: readonly Mask[], named: readonly Place[]): boolean {
+	return masks.some(
+		(mask) =>
+			isWithin(path, mask.path) &&
+			!named.some((place) => isWithin(place.path, mask.path) && isWithin(path, place.path)),
 	);
-	return outermost.filter((mask) => showsHost(spec, mask, places)).map((mask) => maskPlace(mask, shown));
+}
+
+function without(masks: readonly Mask[], left: Mask): Mask[] {
+	return masks.filter((mask) => mask.path !== left.path);
 }
 
 /** Masks that must follow what they hide to where a bind shows it. */
@@ -96,24 +124,25 @@ function masksInBinds(spec: SandboxSpec): Mask[] {
 		);
 }
 
-/** Whether what the mask hides would be seen there at all; what was asked for by name is not hidden. */
-function showsHost(spec: SandboxSpec, mask: Mask, places: readonly Place[]): boolean {
-	if (places.some(({ kind, path }) => path === mask.path && kind !== 'home-entry')) return false;
-	const container = containerOf(mask.path, places);
-	if (container === null) return true;
-	switch (container.kind) {
-		case 'room':
-			return false;
+/** Whether what the mask hides would be seen there at all. */
+function showsHost(spec: SandboxSpec, mask: Mask, shown: readonly Place[], named: readonly Place[]): boolean {
+	if (named.some(({ path }) => path === mask.path)) return false;
+	const covers = coversOf(spec).map((path): Place => ({ kind: 'room', path, reason: '' }));
+	const container = containerOf(mask.path, [...covers, ...shown]);
+	switch (container?.kind) {
+		case undefined:
+		case 'home-entry':
+			return true;
 		case 'bind':
 			return container.source === container.path || !spec.masks.includes(mask);
 		case 'overlay':
 			return container.overlay.lowers.includes(container.path);
 		default:
-			return true;
+			return false;
 	}
 }
 
-function maskPlace({ path, directory, reason }: Mask, shown: readonly Place[]): Place {
-	if (shown.some((place) => isWithin(place.path, path))) return { kind: 'room', path, reason };
+function maskPlace({ path, directory, reason }: Mask, named: readonly Place[]): Place {
+	if (named.some((place) => isWithin(place.path, path))) return { kind: 'room', path, reason };
 	return { kind: 'mask', path, directory, reason };
 }

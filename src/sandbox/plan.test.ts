@@ -225,6 +225,30 @@ describe('masks', () => {
 		expect(inner.slice(-2)).toEqual(['fresh /home/me/.ssh', 'read-only bind /home/me/.ssh/known_hosts']);
 	});
 
+	test('what is mounted in a masked place stays hidden, also for root', () => {
+		const host = { ...sampleSpec().host, mountPoints: ['/', '/home/me/.ssh', '/home/me/.aws/keys'] };
+		const masks = [mask('/home/me/.ssh'), mask('/home/me/.aws')];
+		const plan = attached({ masks, host, user: ROOT_USER });
+		expect(plan.slice(-3)).toEqual(['overlay /home/me/project', 'mask /home/me/.ssh', 'mask /home/me/.aws']);
+	});
+
+	test('one that was asked for hides an agent’s directory too, and home itself but for the project', () => {
+		const homeTools = [{ path: '.claude', directory: true, owner: 'agent', lowers: ['/home/me/.claude'] }] as const;
+		const agent = attached({ reads: 'project', homeTools, masks: [mask('/home/me/.claude')] });
+		expect(agent.slice(-2)).toEqual(['overlay /home/me', 'overlay /home/me/project']);
+		expect(attached({ masks: [mask('/home/me')] }).slice(-2)).toEqual(['fresh /home/me', 'overlay /home/me/project']);
+	});
+
+	test('one in what is bound from a masked place is kept', () => {
+		const masks = [mask('/home/me/.config'), mask('/home/me/.config/gh/token', false)];
+		expect(attached({ masks, binds: [bind('/home/me/.config/gh')] }).slice(-4)).toEqual([
+			'overlay /home/me/project',
+			'fresh /home/me/.config',
+			'read-only bind /home/me/.config/gh',
+			'mask /home/me/.config/gh/token',
+		]);
+	});
+
 	test('one below a place that another thing is bound over is left out', () => {
 		const masks = [mask('/home/me/.config/gh')];
 		const plan = attached({ masks, binds: [bind('/srv/config', '/home/me/.config')] });
@@ -276,16 +300,17 @@ describe('mounts below a tree', () => {
 
 	test('as root each outermost one is shown again, read-only', () => {
 		const plan = lines({ user: ROOT_USER, host });
-		const at = plan.indexOf('tree 2 /home/me/mnt rec');
-		expect(plan.slice(at, at + 4)).toEqual([
-			'tree 2 /home/me/mnt rec',
-			'attr 2 ro,nosuid rec',
+		for (const line of [
+			'tree 1 /home/me/mnt rec',
+			'attr 1 ro,nosuid rec',
 			'tree 3 /home/me/project/vol rec',
 			'attr 3 ro,nosuid rec',
-		]);
+		]) {
+			expect(plan).toContain(line);
+		}
 		expect(attached({ user: ROOT_USER, host }).slice(-3)).toEqual([
-			'overlay /home/me/project',
 			'read-only bind /home/me/mnt',
+			'overlay /home/me/project',
 			'read-only bind /home/me/project/vol',
 		]);
 	});
@@ -298,7 +323,10 @@ describe('mounts below a tree', () => {
 		) => ({ name, kind, layer, target: kind === 'symlink' ? 'x' : null }) as const;
 		const plan = lines({
 			host: { ...host, mountPoints: ['/', '/home/me/mnt'] },
-			homeTools: [{ path: '.cache', directory: true, owner: 'tool', lowers: ['/home/me/.cache'] }],
+			homeTools: [
+				{ path: '.cache', directory: true, owner: 'tool', lowers: ['/home/me/.cache'] },
+				{ path: '.claude.json', directory: false, owner: 'agent', lowers: ['/home/me/.claude.json'] },
+			],
 			homeEntries: [
 				entry('mnt', 'directory'),
 				entry('.cache', 'directory'),
@@ -307,7 +335,10 @@ describe('mounts below a tree', () => {
 				entry('gone', 'other', 'deleted'),
 				entry('changed', 'other', 'present'),
 				entry('project', 'directory'),
+				entry('.ssh', 'directory'),
+				entry('.claude.json', 'other'),
 			],
+			masks: [mask('/home/me/.ssh')],
 		});
 		expect(plan).toContain('tree 4 /home/me rec');
 		const at = plan.indexOf('mkdir /dev/.home 448');
