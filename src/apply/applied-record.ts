@@ -85,6 +85,12 @@ export function noteUnlocked(store: Store, id: number, root: number, path: strin
 	store.durable();
 }
 
+/** An inode without what the host's own has beside it, such as its number. */
+export function plainInode(inode: Inode): Inode {
+	const { kind, mode, uid, gid, size, rdev, atime, mtime, ctime, target, opaque, xattrs } = inode;
+	return { kind, mode, uid, gid, size, rdev, atime, mtime, ctime, target, opaque, xattrs };
+}
+
 interface AppliedRow {
 	readonly id: number;
 	readonly created: number;

@@ -1,5 +1,5 @@
 import type { Change } from '../base/change.ts';
-import { joinPath } from '../base/paths.ts';
+import { baseName, joinPath } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { ApplyOptions } from '../host/apply-options.ts';
 import { crashPoint } from '../host/crash-point.ts';
@@ -131,13 +131,14 @@ function stuckDirectories(
 	entries: readonly AppliedPath[],
 	direction: Direction,
 ): Set<string> {
+	const isOther = (path: string) => !goes.has(path) && baseName(path) !== `.dropcloth-${record.token}`;
 	const stuck = new Set<string>();
 	const goes = new Set<string>();
 	for (const entry of [...entries].sort((a, b) => (a.path < b.path ? 1 : -1))) {
 		const { path } = entry;
 		const becomesDirectory = aimOf(store, record, applied, entry, direction)?.inode.kind === 'directory';
 		const isDirectory = tree.host.statBare(path)?.kind === 'directory';
-		if (isDirectory && !becomesDirectory && tree.host.list(path).some((name) => !goes.has(joinPath(path, name)))) {
+		if (isDirectory && !becomesDirectory && tree.host.list(path).some((name) => isOther(joinPath(path, name)))) {
 			stuck.add(path);
 		} else if (aimOf(store, record, applied, entry, direction) === null) goes.add(path);
 	}

@@ -12,7 +12,14 @@ import { Refusal } from '../base/refusal.ts';
 import { crashPoint } from '../host/crash-point.ts';
 import { writeOverwrittenIntoHistory } from '../store/base-moved.ts';
 import type { Store } from '../store/store.ts';
-import { type AppliedRecord, type AppliedTree, insertApply, interruptedApply, noteUnlocked } from './applied-record.ts';
+import {
+	type AppliedRecord,
+	type AppliedTree,
+	insertApply,
+	interruptedApply,
+	noteUnlocked,
+	plainInode,
+} from './applied-record.ts';
 import { type FinishOptions, finishApply } from './finish-apply.ts';
 import { HostMoved, HostWatch } from './host-watch.ts';
 import { type ApplyPlan, isNothingToApply, type PlannedTree } from './plan-apply.ts';
@@ -121,7 +128,7 @@ function appliedTree({ root, plan }: PlannedTree): AppliedTree {
 		paths: plan.changes.map(({ path, before, after, content, link }) => ({
 			path,
 			wasThere: before !== null,
-			after,
+			after: after === null ? null : plainInode(after),
 			bytes: after?.kind !== 'file' ? null : plan.merged.has(path) ? 'merged' : content === null ? 'kept' : 'ours',
 			link,
 		})),
