@@ -94,6 +94,11 @@ export class Launch {
 		return Number(/^init (\d+)$/m.exec(text)?.[1]);
 	}
 
+	/** The report so far. */
+	get reported(): string {
+		return this.#report.text;
+	}
+
 	/** All that the command has written, once that matches. */
 	said(pattern: RegExp): Promise<string> {
 		return this.#stdout.matching(pattern);
@@ -133,14 +138,23 @@ class Collected {
 	}
 
 	matching(pattern: RegExp): Promise<string> {
+		const stream = this.#stream;
 		return new Promise((resolve, reject) => {
+			const done = () => {
+				stream?.off('data', look);
+				stream?.off('close', ended);
+			};
 			const look = () => {
 				if (!pattern.test(this.text)) return;
-				this.#stream?.off('data', look);
+				done();
 				resolve(this.text);
 			};
-			this.#stream?.on('data', look);
-			this.#stream?.once('close', () => reject(new Error(`ended without ${pattern}: ${this.text}`)));
+			const ended = () => {
+				done();
+				reject(new Error(`ended without ${pattern}: ${this.text}`));
+			};
+			stream?.on('data', look);
+			stream?.on('close', ended);
 			look();
 		});
 	}
