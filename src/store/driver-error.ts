@@ -26,7 +26,7 @@ export function storeFailure(error: unknown, path: string): unknown {
 			cause: error,
 		});
 	}
-	if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+	if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') || code === 'SQLITE_PROTOCOL') {
 		return new Refusal('busy', 'store-busy', `another process is writing ${path}`, {
 			hint: 'try again when it has ended',
 			cause: error,
