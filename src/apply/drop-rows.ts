@@ -87,14 +87,17 @@ function dropDirectory(
 	above: OpenDirectory,
 	pending: OpenDirectory[],
 ): void {
-	const isOnHost = walk.host.statBare(path)?.kind === 'directory';
-	if (isOnHost && !inode.opaque) {
+	if (isHostDirectory(walk, path) && !inode.opaque) {
 		pending.push({ ino, path, above, isEmpty: true });
 		return;
 	}
-	const rows = isOnHost ? wholeDirectory(walk, ino, path, inode) : null;
+	const rows = wholeDirectory(walk, ino, path, inode);
 	if (rows === null) above.isEmpty = false;
 	else walk.drops.push(...rows);
+}
+
+function isHostDirectory({ host }: Walk, path: string): boolean {
+	return host.statBare(path)?.kind === 'directory';
 }
 
 /** The rows of a directory that hides the host's, when all may go and the host has nothing below that it was hiding. */
@@ -108,15 +111,13 @@ function wholeDirectory(
 	const open = [{ ino, path }];
 	for (let at = open.pop(); at !== undefined; at = open.pop()) {
 		if (!walk.mayDrop(at.path, walk.layer.inode(at.ino))) return null;
-		const hidden = new Set(walk.host.list(at.path));
+		const hidden = new Set(isHostDirectory(walk, at.path) ? walk.host.list(at.path) : []);
 		for (const [name, child] of walk.layer.children(at.ino)) {
 			const childPath = joinPath(at.path, name);
 			const below = child === 0 ? null : walk.layer.inode(child);
 			rows.push({ path: childPath, inode: below });
-			if (below?.kind !== 'directory') {
-				if (!walk.mayDrop(childPath, below)) return null;
-			} else if (walk.host.statBare(childPath)?.kind === 'directory') open.push({ ino: child, path: childPath });
-			else return null;
+			if (below?.kind === 'directory') open.push({ ino: child, path: childPath });
+			else if (!walk.mayDrop(childPath, below)) return null;
 			hidden.delete(name);
 		}
 		for (const name of hidden) if (!walk.mayDrop(joinPath(at.path, name), null)) return null;

@@ -16,7 +16,7 @@ import { findOrigin, Origins } from '../../src/store/origins.ts';
 import type { Root } from '../../src/store/roots.ts';
 import { Store } from '../../src/store/store.ts';
 import { type LayerReader, MergedView } from '../../src/vfs/merged-view.ts';
-import { contentOf, MemoryLayer, type MemoryTree } from './memory-trees.ts';
+import { contentOf, type MemoryTree } from './memory-trees.ts';
 
 export class ApplyRig implements Disposable {
 	readonly place: string;
@@ -132,16 +132,13 @@ export function describeView(view: MergedView): Record<string, string> {
 
 /** The changes that make a layer of its rows. */
 export function layerChanges(layer: MemoryTree): Change[] {
-	const paths = Object.keys(layer).filter((path) => path !== '');
-	const reader = new MemoryLayer(layer);
-	const view = new MergedView(reader, 1, null);
-	return paths.map((path) => {
-		const node = layer[path];
-		if (node === undefined || node === 'whiteout') return change(path, WHITEOUT, null, null);
-		const ino = view.layerNode(path);
-		const isLinked = ino !== null && [...reader.names(ino)].length > 1;
+	const rows = Object.entries(layer).filter(([path]) => path !== '');
+	return rows.map(([path, node]) => {
+		if (node === 'whiteout') return change(path, WHITEOUT, null, null);
 		const content = node.inode.kind === 'file' ? contentOf(node.data) : null;
-		return change(path, { ...node.inode, ...owner() }, content, isLinked ? `link ${ino}` : null);
+		const first = rows.find(([, other]) => other === node)?.[0];
+		const isLinked = rows.filter(([, other]) => other === node).length > 1;
+		return change(path, { ...node.inode, ...owner() }, content, isLinked ? `link ${first}` : null);
 	});
 }
 
