@@ -37,27 +37,22 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 		why: code === 'EACCES' ? `the launcher may not be executed: ${text}` : `the launcher cannot be started: ${text}`,
 		remedy: 'install dropcloth again, on a filesystem that is not mounted noexec',
 	}),
-	start: () => ({
-		code: 'launcher-refused',
-		why: 'the launcher ended before it began',
-		remedy: 'run `dropcloth doctor`',
-	}),
+	start: (_, code) =>
+		directoryReason(code) ?? {
+			code: 'launcher-refused',
+			why: 'the launcher ended before it began',
+			remedy: 'run `dropcloth doctor`',
+		},
 	lock: (_, code) =>
 		code === 'EAGAIN' || code === 'EACCES'
 			? { code: 'session-locked', why: 'another command owns the session', remedy: 'wait for it to end, or stop it' }
 			: null,
 	plan: ({ text }, code) =>
-		code === 'EISDIR'
-			? {
-					code: 'directory-as-stream',
-					why: 'standard input, output or error is a directory, which would be a way out of the sandbox',
-					remedy: 'redirect it from a file or from /dev/null',
-				}
-			: {
-					code: 'bad-plan',
-					why: `the launcher does not understand its plan: ${text}`,
-					remedy: 'install dropcloth again',
-				},
+		directoryReason(code) ?? {
+			code: 'bad-plan',
+			why: `the launcher does not understand its plan: ${text}`,
+			remedy: 'install dropcloth again',
+		},
 	unshare: (_, code, { kernel }) => namespaceReason(code, kernel),
 	map: ({ index }, code, { kernel, plan }) =>
 		code === 'EPERM' && plan.operations[index]?.[1]?.startsWith('0 0 ') === true
@@ -103,6 +98,15 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 				}
 			: null,
 };
+
+function directoryReason(code: ErrnoCode): Reason | null {
+	if (code !== 'EISDIR') return null;
+	return {
+		code: 'directory-as-stream',
+		why: 'standard input, output or error is a directory, which would be a way out of the sandbox',
+		remedy: 'redirect it from a file or from /dev/null',
+	};
+}
 
 /** Why no user namespace, or none with any right in it, can be had. */
 export function namespaceReason(code: ErrnoCode, kernel: KernelFacts): Reason | null {
