@@ -4,6 +4,9 @@ import type { Store } from '../store/store.ts';
 /** How far an apply is. `undoing` goes back to `undone` as `writing` goes on to `done`; both may be cut short. */
 export type ApplyState = 'writing' | 'done' | 'undoing' | 'undone' | 'aborted';
 
+/** Number of an apply that had nothing to write, and of which the table holds no row. */
+export const NO_RECORD = 0;
+
 /** One path of the host that an apply writes. */
 export interface AppliedPath {
 	readonly path: string;

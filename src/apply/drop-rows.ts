@@ -1,5 +1,5 @@
 import type { Change } from '../base/change.ts';
-import { type Inode, sameInode } from '../base/inode.ts';
+import { type Inode, sameInode, WHITEOUT } from '../base/inode.ts';
 import { joinPath } from '../base/paths.ts';
 import type { HostTree } from '../host/host-tree.ts';
 import type { TreeView } from '../store/tree-view.ts';
@@ -19,7 +19,7 @@ export function rowsToDrop(layer: TreeView, { root, host }: HostedRoot, mayDrop:
 	dropBelow(walk, root.ino, '');
 	return walk.drops.map(({ path, inode }) => ({
 		path,
-		before: inode,
+		before: inode ?? WHITEOUT,
 		after: null,
 		content: null,
 		link: null,

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { findOrigin, Origins } from '../store/origins.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
-import { type AppliedRecord, type AppliedTree, type ApplyState, setApplyState } from './applied-record.ts';
+import { type AppliedRecord, type AppliedTree, type ApplyState, NO_RECORD, setApplyState } from './applied-record.ts';
 import { equalToHost, type MayDrop, rowsToDrop } from './drop-rows.ts';
 import { aimOf, type Direction } from './host-changes.ts';
 import { rowsToKeepReading } from './keep-rows.ts';
@@ -76,6 +76,7 @@ function finish(
 			},
 		];
 	});
+	if (record.id === NO_RECORD && parts.every(({ changes }) => changes.length === 0)) return;
 	const state: ApplyState = direction === 'forward' ? 'done' : 'undone';
 	const write = () => {
 		const origins = new Origins(store);
@@ -84,6 +85,7 @@ function finish(
 			origins.forget(root.ino, decidedPaths(applied));
 			for (const origin of found) origins.firstTouch(root.ino, origin);
 		}
+		if (record.id === NO_RECORD) return;
 		setApplyState(store, record.id, state);
 		const note = direction === 'forward' ? `apply ${record.id}` : `apply ${record.id} undone`;
 		if (!isLive) store.tree.snapshot({ trigger: 'apply', created: clock.now(), note });

@@ -23,7 +23,7 @@ export function rowsToKeepReading(
 	};
 	for (const entry of [...paths].sort((a, b) => (a.path < b.path ? -1 : 1))) {
 		const { path } = entry;
-		if (!showsHost(layer, root.ino, path)) continue;
+		if (path === '' || !showsHost(layer, root.ino, path)) continue;
 		const above = ancestorPaths(path).slice(1);
 		if (above.some((ancestor) => rows.get(ancestor)?.after?.kind !== 'directory' && rows.has(ancestor))) continue;
 		for (const ancestor of above) {

@@ -34,6 +34,7 @@ function plan(start: MemoryTree, layer: MemoryTree, host: MemoryTree, asked: Par
 				origin: touched.has(path) ? originOf(path, start[path]) : null,
 				seenAt: { sec: START.sec + 1, nsec: 0 },
 			}),
+			firstRoot: null,
 			originContent: ({ path }) => nodeAt(start, path)?.data ?? null,
 		},
 		{ ...options, ...asked },

@@ -3,7 +3,7 @@
  * written here.
  */
 import { type Change, type Content, PIECE_BYTES } from '../base/change.ts';
-import type { Inode, Time } from '../base/inode.ts';
+import { type Inode, sameTime, type Time } from '../base/inode.ts';
 import { ancestorPaths } from '../base/paths.ts';
 import { comparePlaces } from '../history/compare-views.ts';
 import type { Origin } from '../store/origins.ts';
@@ -21,6 +21,8 @@ export interface ApplyTarget {
 	/** Paths of which the layer has a row. */
 	readonly candidates: Iterable<string>;
 	readonly startOf: (path: string) => StartingPoint;
+	/** The tree's root directory as the session first had it; null when that is not known. */
+	readonly firstRoot: Inode | null;
 	readonly originContent: (origin: Origin) => Buffer | null;
 }
 
@@ -43,6 +45,8 @@ export interface Conflict {
 export interface TargetPlan {
 	/** For HostTree.apply. Empty while there are conflicts that nobody resolved. */
 	readonly changes: readonly Change[];
+	/** What becomes of the root directory itself, which is neither shown nor counted; null when it stays as it is. */
+	readonly rootChange: Change | null;
 	/** Paths of `changes` whose content is the merge of both sides. */
 	readonly merged: ReadonlySet<string>;
 	readonly conflicts: readonly Conflict[];
@@ -148,13 +152,30 @@ function planOf(target: ApplyTarget, decisions: readonly Decision[]): TargetPlan
 	const conflicts = decisions.flatMap(({ path, verdict }) =>
 		verdict.take === 'conflict' ? [{ path, reason: verdict.reason }] : [],
 	);
+	const changes = conflicts.length > 0 ? [] : decisions.flatMap((decision) => changeOf(target, decision) ?? []);
 	const merged = decisions.filter(({ verdict }) => verdict.take === 'merged').map(({ path }) => path);
 	return {
-		changes: conflicts.length > 0 ? [] : decisions.flatMap((decision) => changeOf(target, decision) ?? []),
+		changes,
+		rootChange: changes.length === 0 ? null : rootChange(target),
 		merged: new Set(merged),
 		conflicts: conflicts.sort((a, b) => (a.path < b.path ? -1 : 1)),
 		settled: decisions.map(({ path }) => path),
 	};
+}
+
+/** Every change of a plan, the root directory's too: what is written. */
+export function everyChange({ changes, rootChange: root }: TargetPlan): readonly Change[] {
+	return root === null ? changes : [...changes, root];
+}
+
+/** Of the root directory only what the session itself changed is taken, and never against the host. */
+function rootChange({ ours, theirs, firstRoot }: ApplyTarget): Change | null {
+	const [now, before] = [ours.stat(''), theirs.stat('')];
+	if (now === null || before === null || firstRoot === null) return null;
+	const mode = now.mode !== firstRoot.mode && before.mode === firstRoot.mode ? now.mode : before.mode;
+	const mtime = sameTime(now.mtime, firstRoot.mtime) ? before.mtime : now.mtime;
+	if (mode === before.mode && sameTime(mtime, before.mtime)) return null;
+	return { path: '', before, after: { ...before, mode, mtime, opaque: false }, content: null, link: null, from: null };
 }
 
 function changeOf(target: ApplyTarget, { path, theirs, verdict, link }: Decision): Change | null {

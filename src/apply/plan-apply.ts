@@ -1,5 +1,6 @@
-import type { Change, Content } from '../base/change.ts';
-import type { Time } from '../base/inode.ts';
+import type { Content } from '../base/change.ts';
+import type { Inode, Time } from '../base/inode.ts';
+import { snapshotsBackFrom } from '../history/log.ts';
 import { Origins } from '../store/origins.ts';
 import type { Store } from '../store/store.ts';
 import { MergedView } from '../vfs/merged-view.ts';
@@ -79,9 +80,15 @@ function planTree(store: Store, snapshot: number, tree: HostedRoot, options: Pla
 		ours,
 		candidates: ours.layerPaths(),
 		startOf: startingPoints(store, origins, snapshot, tree),
+		firstRoot: firstRootOf(store, snapshot, tree),
 		originContent: (origin: Parameters<Origins['content']>[0]) => origins.content(origin),
 	};
 	return planTarget(target, options);
+}
+
+function firstRootOf(store: Store, snapshot: number, { root }: HostedRoot): Inode | null {
+	const first = snapshotsBackFrom(store.snapshots, snapshot).findLast(({ id }) => store.tree.at(id).has(root.ino));
+	return first === undefined ? null : store.tree.at(first.id).inode(root.ino);
 }
 
 function surfaceChanges({ root, host, plan }: PlannedTree): SurfaceChange[] {
@@ -97,9 +104,4 @@ function surfaceChanges({ root, host, plan }: PlannedTree): SurfaceChange[] {
 			readAfter: () => (after?.kind === 'file' ? (content ?? readBefore()) : null),
 		};
 	});
-}
-
-/** The changes of a tree by path. */
-export function changesByPath(plan: TargetPlan): ReadonlyMap<string, Change> {
-	return new Map(plan.changes.map((change) => [change.path, change]));
 }

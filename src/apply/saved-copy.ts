@@ -3,6 +3,7 @@ import type { Inode } from '../base/inode.ts';
 import { ancestorPaths } from '../base/paths.ts';
 import type { Store } from '../store/store.ts';
 import type { AppliedRecord, AppliedTree } from './applied-record.ts';
+import { everyChange } from './merge-plan.ts';
 import type { PlannedTree } from './plan-apply.ts';
 
 /** What the host had at a path. */
@@ -26,7 +27,7 @@ export function savedChanges(trees: readonly PlannedTree[]): Change[] {
 	};
 	for (const { root, host, plan } of trees) {
 		add('before', DIRECTORY, null);
-		for (const { path, before } of plan.changes) {
+		for (const { path, before } of everyChange(plan)) {
 			for (const ancestor of ancestorPaths(path)) {
 				const directory = host.stat(ancestor);
 				if (directory?.kind === 'directory') add(beforePath(root.ino, ancestor), directory, null);
@@ -35,7 +36,7 @@ export function savedChanges(trees: readonly PlannedTree[]): Change[] {
 			const content = before.kind === 'file' ? host.content(path, before.size) : null;
 			add(beforePath(root.ino, path), before, content, linkOf(before, root.ino));
 		}
-		for (const { path, after, content } of plan.changes) {
+		for (const { path, after, content } of everyChange(plan)) {
 			if (!plan.merged.has(path) || after === null) continue;
 			add('merged', DIRECTORY, null);
 			for (const ancestor of ancestorPaths(path)) add(mergedPath(root.ino, ancestor), DIRECTORY, null);

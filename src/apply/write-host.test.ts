@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { accounts } from '../../test/support/accounts.ts';
 import { ApplyRig, describeView } from '../../test/support/apply-rig.ts';
+import { asAccount } from '../../test/support/as-account.ts';
 import { directory, file, type MemoryTree, symlink } from '../../test/support/memory-trees.ts';
 import { treeLines } from '../../test/support/tree-hash.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -28,7 +30,7 @@ function refusal(act: () => unknown): Refusal {
 	throw new Error('nothing was refused');
 }
 
-describe('writeApply', () => {
+describe.each(accounts())('writeApply as $name', (account) => {
 	it.each<[what: string, layer: MemoryTree]>([
 		[
 			'changed, added and removed files',
@@ -46,18 +48,55 @@ describe('writeApply', () => {
 		['a mode alone', { a: file('a\n', { mode: 0o600 }) }],
 		['deep new directories', { x: directory(), 'x/y': directory(), 'x/y/z': file('z') }],
 	])('makes the host what the session shows, and the diff empty: %s', (_, layer) => {
+		asAccount(account, () => {
+			using rig = new ApplyRig(BASE);
+			const first = describeView(rig.view());
+			const applied = rig.run(layer);
+			const shown = describeView(rig.view());
+			rig.apply();
+			expect(describeView(rig.view('base'))).toEqual(shown);
+			expect(describeView(rig.view())).toEqual(shown);
+			expect(rig.diff()).toEqual([]);
+			expect([...rig.view().layerPaths()]).toEqual([]);
+			expect(describeView(rig.view(applied))).toEqual(shown);
+			expect(describeView(rig.view(1))).toEqual(first);
+			expect(isNothingToApply(rig.plan())).toBe(true);
+		});
+	});
+
+	it('works in directories that deny their owner access, and leaves them so', () => {
+		asAccount(account, () => {
+			using rig = new ApplyRig({ d: directory({ mode: 0o500 }), 'd/a': file('a') });
+			rig.run({ d: directory({ mode: 0o500 }), 'd/a': file('b') });
+			rig.apply();
+			expect(rig.view('base').stat('d')?.mode).toBe(0o500);
+			expect(rig.diff()).toEqual([]);
+			undoApply(rig.store, rig.hosted, { clock: rig.clock });
+			expect(rig.view('base').stat('d/a')?.size).toBe(1);
+			chmodSync(join(rig.base, 'd'), 0o700);
+		});
+	});
+});
+
+describe('writeApply', () => {
+	it('gives the root directory the mode and time that the session gave it, and undo takes them back', () => {
 		using rig = new ApplyRig(BASE);
-		const first = describeView(rig.view());
-		const applied = rig.run(layer);
-		const shown = describeView(rig.view());
+		const before = treeLines(rig.base);
+		const mtime = { sec: 1_650_000_000, nsec: 9 };
+		rig.run({ '': directory({ mode: 0o710, mtime }), n: file('n') });
 		rig.apply();
-		expect(describeView(rig.view('base'))).toEqual(shown);
-		expect(describeView(rig.view())).toEqual(shown);
-		expect(rig.diff()).toEqual([]);
-		expect([...rig.view().layerPaths()]).toEqual([]);
-		expect(describeView(rig.view(applied))).toEqual(shown);
-		expect(describeView(rig.view(1))).toEqual(first);
+		expect(rig.view('base').stat('')).toMatchObject({ mode: 0o710, mtime });
 		expect(isNothingToApply(rig.plan())).toBe(true);
+		undoApply(rig.store, rig.hosted, { clock: rig.clock });
+		expect(treeLines(rig.base)).toEqual(before);
+	});
+
+	it('remembers no apply that had nothing to write, but reads the host where both are the same', () => {
+		using rig = new ApplyRig(BASE);
+		rig.run({ a: file('a\n') });
+		rig.apply();
+		expect(listApplies(rig.store)).toEqual([]);
+		expect([...rig.view().layerPaths()]).toEqual([]);
 	});
 
 	it('keeps hard links', () => {

@@ -17,11 +17,13 @@ import {
 	type AppliedTree,
 	insertApply,
 	interruptedApply,
+	NO_RECORD,
 	noteUnlocked,
 	plainInode,
 } from './applied-record.ts';
 import { type FinishOptions, finishApply } from './finish-apply.ts';
 import { HostMoved, HostWatch } from './host-watch.ts';
+import { everyChange } from './merge-plan.ts';
 import { type ApplyPlan, isNothingToApply, type PlannedTree } from './plan-apply.ts';
 import { abortWriting } from './resume-apply.ts';
 import { savedChanges } from './saved-copy.ts';
@@ -41,7 +43,10 @@ export interface WriteOptions extends FinishOptions {
 export function writeApply(store: Store, plan: ApplyPlan, options: WriteOptions): void {
 	refuseConflicts(plan);
 	refuseInterrupted(store);
-	if (isNothingToApply(plan) && plan.trees.every((tree) => tree.plan.settled.length === 0)) return;
+	if (isNothingToApply(plan)) {
+		dropRowsWithoutRecord(store, plan, options);
+		return;
+	}
 	const record = prepare(store, plan, options.clock);
 	try {
 		for (const tree of plan.trees) writeTree(store, record, tree);
@@ -50,6 +55,12 @@ export function writeApply(store: Store, plan: ApplyPlan, options: WriteOptions)
 	}
 	crashPoint('apply-written');
 	finishApply(store, record, plan.trees, options);
+}
+
+/** The host has everything already: the session reads it there from now on. */
+function dropRowsWithoutRecord(store: Store, { snapshot, trees }: ApplyPlan, options: WriteOptions): void {
+	const noted = noteOf(store, snapshot, trees, options.clock);
+	finishApply(store, { ...noted, saved: 0, id: NO_RECORD }, trees, options);
 }
 
 /** Throws Refusal `conflict` with the list when a plan has conflicts that nobody resolved. */
@@ -86,12 +97,12 @@ export function refuseInterrupted(store: Store): void {
 
 /** Saves what will be overwritten, in the store's history too, and notes what will be done. On disk when it returns. */
 function prepare(store: Store, { snapshot, trees }: ApplyPlan, clock: Clock): AppliedRecord {
-	const { position, changed } = store.head.values();
+	const noted = noteOf(store, snapshot, trees, clock);
 	const saves = savedChanges(trees);
 	const staged = store.tree.stage(saves);
 	crashPoint('apply-staged');
 	for (const { root, host, plan } of trees) {
-		const overwritten = plan.changes.map(({ path, before }) => ({
+		const overwritten = everyChange(plan).map(({ path, before }) => ({
 			path,
 			before: before === null ? null : { ...before, opaque: false },
 			content: before?.kind === 'file' ? host.content(path, before.size) : null,
@@ -103,29 +114,40 @@ function prepare(store: Store, { snapshot, trees }: ApplyPlan, clock: Clock): Ap
 	const record = store.write(() => {
 		const saved = store.tree.addRoot('saved', trees[0]?.root.basePath ?? null);
 		store.tree.apply(saved.ino, saves, staged);
-		const noted: Omit<AppliedRecord, 'id'> = {
-			created: clock.now(),
-			state: 'writing',
-			snapshot,
-			saved: saved.ino,
-			token: randomBytes(8).toString('hex'),
-			wasPresent: snapshot === position && !changed,
-			trees: trees.map(appliedTree),
-			unlocked: [],
-		};
-		return { ...noted, id: insertApply(store, noted) };
+		const whole = { ...noted, saved: saved.ino };
+		return { ...whole, id: insertApply(store, whole) };
 	});
 	store.durable();
 	crashPoint('apply-noted');
 	return record;
 }
 
+/** What is noted of an apply; asked before the saved copy moves the present away from its position. */
+function noteOf(
+	store: Store,
+	snapshot: number,
+	trees: readonly PlannedTree[],
+	clock: Clock,
+): Omit<AppliedRecord, 'id' | 'saved'> {
+	const { position, changed } = store.head.values();
+	return {
+		created: clock.now(),
+		state: 'writing',
+		snapshot,
+		token: randomBytes(8).toString('hex'),
+		wasPresent: snapshot === position && !changed,
+		trees: trees.map(appliedTree),
+		unlocked: [],
+	};
+}
+
 function appliedTree({ root, plan }: PlannedTree): AppliedTree {
-	const written = new Set(plan.changes.map(({ path }) => path));
-	const around = new Set(plan.changes.flatMap(({ path }) => ancestorPaths(path)).filter((path) => !written.has(path)));
+	const changes = everyChange(plan);
+	const written = new Set(changes.map(({ path }) => path));
+	const around = new Set(changes.flatMap(({ path }) => ancestorPaths(path)).filter((path) => !written.has(path)));
 	return {
 		root: root.ino,
-		paths: plan.changes.map(({ path, before, after, content, link }) => ({
+		paths: changes.map(({ path, before, after, content, link }) => ({
 			path,
 			wasThere: before !== null,
 			after: after === null ? null : plainInode(after),
@@ -138,8 +160,9 @@ function appliedTree({ root, plan }: PlannedTree): AppliedTree {
 }
 
 function writeTree(store: Store, record: AppliedRecord, { root, host, plan }: PlannedTree): void {
-	const watch = new HostWatch(host, plan.changes);
-	host.apply(plan.changes, {
+	const changes = everyChange(plan);
+	const watch = new HostWatch(host, changes);
+	host.apply(changes, {
 		durable: true,
 		owner: 'possible',
 		token: record.token,

@@ -12,6 +12,7 @@ import { WHITEOUT } from '../../src/base/inode.ts';
 import { joinPath } from '../../src/base/paths.ts';
 import { diffViews } from '../../src/history/diff.ts';
 import { HostTree } from '../../src/host/host-tree.ts';
+import { readInode } from '../../src/host/read-inode.ts';
 import { findOrigin, Origins } from '../../src/store/origins.ts';
 import type { Root } from '../../src/store/roots.ts';
 import { Store } from '../../src/store/store.ts';
@@ -37,7 +38,7 @@ export class ApplyRig implements Disposable {
 			layOut(this.base, tree as MemoryTree);
 			this.store = Store.create(session);
 			this.store.write(() => {
-				this.store.tree.addRoot('project', this.base);
+				this.store.tree.addRoot('project', this.base, { ...readInode(this.base), opaque: false });
 				this.store.tree.snapshot({ trigger: 'start', created: this.clock.now() });
 			});
 		} else this.store = Store.open(session, 'tree');
@@ -132,7 +133,7 @@ export function describeView(view: MergedView): Record<string, string> {
 
 /** The changes that make a layer of its rows. */
 export function layerChanges(layer: MemoryTree): Change[] {
-	const rows = Object.entries(layer).filter(([path]) => path !== '');
+	const rows = Object.entries(layer);
 	return rows.map(([path, node]) => {
 		if (node === 'whiteout') return change(path, WHITEOUT, null, null);
 		const content = node.inode.kind === 'file' ? contentOf(node.data) : null;
