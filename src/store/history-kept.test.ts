@@ -93,8 +93,10 @@ class History implements Disposable {
 			for (const id of collectGarbage(store, { drop: next.drop }).dropped) this.shown.delete(id);
 		} else if (next.what === 'restore' && this.shown.size > 0) {
 			const target = pick(next.to);
-			this.#snapshot();
-			store.write(() => store.tree.restore(target, [this.root]));
+			store.write(() => {
+				this.#snapshot();
+				store.tree.restore(target, [this.root]);
+			});
 			expect(this.#view('now')).toEqual(this.shown.get(target));
 		}
 	}
