@@ -7,8 +7,7 @@ import { Refusal } from '../base/refusal.ts';
 export function storeFailure(error: unknown, path: string): unknown {
 	const code = (error as { code?: unknown } | null)?.code;
 	if (typeof code !== 'string') return error;
-	// Without space, growing the -shm file fails with a code of its own; everything else says SQLITE_FULL.
-	if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') {
+	if (FULL_CODES.includes(code)) {
 		return new Refusal('full', 'store-full', `no space left to write ${path}`, {
 			hint: 'make room on that disk; nothing that was committed is lost',
 			cause: error,
@@ -52,3 +51,6 @@ export function storeFailure(error: unknown, path: string): unknown {
 	}
 	return error;
 }
+
+/** Growing the -shm file without space has a code of its own, and files that are not SQLite's fail with the system's. */
+const FULL_CODES: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'];

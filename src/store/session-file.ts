@@ -4,6 +4,7 @@ import { fsPath } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Database, DatabaseOpener, OpenOptions } from './driver.ts';
+import { storeFailure } from './driver-error.ts';
 import { APPLICATION_ID, PAGE_BYTES, SCHEMA_VERSION, schemaStatements } from './schema.ts';
 
 /**
@@ -29,6 +30,8 @@ export function createSessionFile(
 			db.close();
 		}
 		publish(draft, path);
+	} catch (error) {
+		throw storeFailure(error, path);
 	} finally {
 		removeDraft(draft);
 	}
@@ -42,7 +45,7 @@ export function reserveSessionFile(path: string): void {
 	try {
 		closeSync(openSync(fsPath(path), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
 	} catch (error) {
-		throw errorCode(error) === 'EEXIST' ? taken(path, error) : error;
+		throw errorCode(error) === 'EEXIST' ? taken(path, error) : storeFailure(error, path);
 	}
 }
 

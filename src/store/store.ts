@@ -2,6 +2,7 @@ import { Refusal } from '../base/refusal.ts';
 import { Blobs } from './blobs.ts';
 import { Config, type ConfigKey } from './config.ts';
 import { type Database, type DatabaseOpener, openDatabase } from './driver.ts';
+import { storeFailure } from './driver-error.ts';
 import { Head } from './head.ts';
 import { createSessionFile, openSessionFile, reserveSessionFile } from './session-file.ts';
 import { Snapshots } from './snapshots.ts';
@@ -110,10 +111,14 @@ export class Store {
 		}
 	}
 
-	/** Returns once every commit until now is on disk. */
+	/** Returns once every commit until now is on disk. Throws Refusal `full` when the disk had no room after all. */
 	durable(): void {
 		if (this.#mode !== 'idle') throw new Error('Store.durable called inside a transaction');
-		this.#walSync.sync();
+		try {
+			this.#walSync.sync();
+		} catch (error) {
+			throw storeFailure(error, this.path);
+		}
 	}
 
 	/** Whether another connection has committed since the last call. */

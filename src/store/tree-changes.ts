@@ -19,13 +19,19 @@ import type { TreeRef } from './tree-rows.ts';
 export function compareStates(parts: TreeParts, a: TreeRef, b: TreeRef, root: number): Change[] {
 	const [numberA, numberB] = [a, b].map((ref) => (ref === 'now' ? parts.head.values().head : ref)) as [number, number];
 	if (numberA === numberB) return [];
-	return new Comparison(parts, new ComparedState(parts, numberA, root), new ComparedState(parts, numberB, root)).run();
+	return new Comparison(
+		parts,
+		new ComparedState(parts, numberA, root),
+		new ComparedState(parts, numberB, root),
+		root,
+	).run();
 }
 
 class Comparison {
 	readonly #parts: TreeParts;
 	readonly #a: ComparedState;
 	readonly #b: ComparedState;
+	readonly #root: number;
 	/** What paths that may differ stand for in each state; one that is missing stands for nothing there. */
 	readonly #atA = new Map<string, number>();
 	readonly #atB = new Map<string, number>();
@@ -33,8 +39,9 @@ class Comparison {
 	#touched: ChangeCandidates = { entries: [], rows: new Set(), contents: new Set(), xattrs: new Set() };
 	readonly #changes = new Map<string, Change>();
 
-	constructor(parts: TreeParts, a: ComparedState, b: ComparedState) {
+	constructor(parts: TreeParts, a: ComparedState, b: ComparedState, root: number) {
 		this.#parts = parts;
+		this.#root = root;
 		this.#a = a;
 		this.#b = b;
 	}
@@ -50,6 +57,8 @@ class Comparison {
 			if (before !== null) expand(this.#a, this.#a.pathOf(parent), name, before, this.#atA);
 			if (after !== null) expand(this.#b, this.#b.pathOf(parent), name, after, this.#atB);
 		}
+		// A root that was made in between has no entry that would tell; one that vanishes is no change to work off.
+		if (this.#a.inode(this.#root) === null && this.#b.inode(this.#root) !== null) this.#atB.set('', this.#root);
 		const { rows, contents, xattrs } = this.#touched;
 		for (const ino of new Set([...rows, ...contents, ...xattrs])) if (this.#isModified(ino)) this.#addNames(ino);
 		for (const path of new Set([...this.#atA.keys(), ...this.#atB.keys()])) this.#compare(path);
