@@ -60,10 +60,34 @@ const NO_XATTRS: ReadonlyMap<string, Buffer> = new Map();
 
 /** `path` null: without attributes. */
 function complete(stat: HostStat, directory: number, name: string, path: string | null): HostInode {
+	const target = stat.kind === 'symlink' ? readTargetIn(directory, name) : null;
+	return withAttributes(stat, target, false, path === null ? NO_XATTRS : readXattrs(path));
+}
+
+/** A stat made whole. Each field by its name: spreading an object of this size takes longer than a system call. */
+export function withAttributes(
+	stat: HostStat,
+	target: string | null,
+	opaque: boolean,
+	xattrs: ReadonlyMap<string, Buffer>,
+): HostInode {
 	return {
-		...stat,
-		target: stat.kind === 'symlink' ? readTargetIn(directory, name) : null,
-		opaque: false,
-		xattrs: path === null ? NO_XATTRS : readXattrs(path),
+		kind: stat.kind,
+		mode: stat.mode,
+		uid: stat.uid,
+		gid: stat.gid,
+		size: stat.size,
+		rdev: stat.rdev,
+		atime: stat.atime,
+		mtime: stat.mtime,
+		ctime: stat.ctime,
+		dev: stat.dev,
+		ino: stat.ino,
+		nlink: stat.nlink,
+		btime: stat.btime,
+		allocatedBytes: stat.allocatedBytes,
+		target,
+		opaque,
+		xattrs,
 	};
 }

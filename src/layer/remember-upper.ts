@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
-import { type HostStat, statIn } from '../host/host-stat.ts';
-import type { HostInode } from '../host/read-inode.ts';
+import { statIn } from '../host/host-stat.ts';
+import { type HostInode, withAttributes } from '../host/read-inode.ts';
 import { oneTickBefore, TICK_MS } from './clock-tick.ts';
 import type { ScanMemory } from './scan-memory.ts';
 import { FLAG_REREAD, FLAGS, RECORD_WORDS } from './scan-record.ts';
@@ -35,11 +35,7 @@ export function rememberUpper(
 /** Only of a directory is anything remembered that statx does not say. */
 function readBare(cursor: UpperCursor, name: string): HostInode | null {
 	const stat = statIn(cursor.fd, name);
-	return stat?.kind === 'directory' ? cursor.readInode(name) : stat && withoutMore(stat);
-}
-
-function withoutMore(stat: HostStat): HostInode {
-	return { ...stat, target: null, opaque: false, xattrs: NONE };
+	return stat?.kind === 'directory' ? cursor.readInode(name) : stat && withAttributes(stat, null, false, NONE);
 }
 
 const NONE: ReadonlyMap<string, Buffer> = new Map();

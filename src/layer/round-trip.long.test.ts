@@ -4,6 +4,6 @@ import { checkRoundTrips } from '../../test/support/upper-world.ts';
 
 describe.each(accounts())('as $name', (account) => {
 	it('what scans take in is laid out as it was, and earlier states come back', () => {
-		checkRoundTrips(account, 1000);
+		checkRoundTrips(account, 300);
 	});
 });

@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest';
-import { type Inode, WHITEOUT } from '../base/inode.ts';
+import { WHITEOUT } from '../base/inode.ts';
+import type { HostInode } from '../host/read-inode.ts';
 import { fromUpper, toUpper } from './upper-encoding.ts';
 
-const plain: Inode = { ...WHITEOUT, kind: 'directory', mode: 0o755 };
+const host = { dev: 1, ino: 2n, nlink: 1, btime: null, allocatedBytes: 0 };
+const plain: HostInode = { ...WHITEOUT, ...host, kind: 'directory', mode: 0o755 };
 
 it('a whiteout is a character device 0:0 on disk, and the other way round', () => {
 	expect(toUpper(WHITEOUT)).toMatchObject({ kind: 'char', rdev: 0, mode: 0 });
-	expect(fromUpper(toUpper(WHITEOUT), false)).toBe(WHITEOUT);
+	expect(fromUpper({ ...host, ...toUpper(WHITEOUT) }, false)).toEqual({ ...host, ...WHITEOUT });
 });
 
 it('a device with another number is no whiteout', () => {
@@ -22,7 +24,7 @@ it('whatever attributes a directory has, they come back', () => {
 	]);
 	for (const opaque of [true, false]) {
 		const inode = { ...plain, opaque, xattrs };
-		expect(fromUpper(toUpper(inode), false)).toEqual(inode);
+		expect(fromUpper({ ...host, ...toUpper(inode) }, false)).toEqual(inode);
 	}
 });
 
@@ -30,7 +32,7 @@ it('what is set inside a session cannot make a directory opaque', () => {
 	const inode = { ...plain, xattrs: new Map([['user.overlay.opaque', Buffer.from('y')]]) };
 	const upper = toUpper(inode);
 	expect([...upper.xattrs.keys()]).toEqual(['user.overlay.overlay.opaque']);
-	expect(fromUpper(upper, false).opaque).toBe(false);
+	expect(fromUpper({ ...host, ...upper }, false).opaque).toBe(false);
 });
 
 it('the overlay’s own attributes are not part of a session', () => {

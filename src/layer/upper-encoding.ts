@@ -1,5 +1,6 @@
 import type { Change } from '../base/change.ts';
 import { type Inode, WHITEOUT } from '../base/inode.ts';
+import { type HostInode, withAttributes } from '../host/read-inode.ts';
 
 /** Where overlayfs keeps its own attributes when mounted with `userxattr` (Documentation/filesystems/overlayfs.rst). */
 const OVERLAY = 'user.overlay.';
@@ -36,17 +37,18 @@ export function toUpperChange(change: Change): Change {
  * The inode of a layer that this file of an upper directory stands for. `marked`: its directory holds whiteouts in the
  * form of attributes ({@link hasMarkedWhiteouts}), as kernels from 6.7 on let an upper directory have.
  */
-export function fromUpper(inode: Inode, marked: boolean): Inode {
-	if (inode.kind === 'char' && inode.rdev === 0) return WHITEOUT;
+export function fromUpper(inode: HostInode, marked: boolean): HostInode {
+	if (inode.kind === 'char' && inode.rdev === 0) return { ...inode, ...WHITEOUT };
 	if (inode.xattrs.size === 0) return inode;
-	if (marked && inode.kind === 'file' && inode.size === 0 && inode.xattrs.has(WHITEOUT_MARK)) return WHITEOUT;
+	const isMarked = marked && inode.kind === 'file' && inode.size === 0 && inode.xattrs.has(WHITEOUT_MARK);
+	if (isMarked) return { ...inode, ...WHITEOUT };
 	const xattrs = new Map<string, Buffer>();
 	for (const [name, value] of inode.xattrs) {
 		if (name.startsWith(ESCAPED)) xattrs.set(OVERLAY + name.slice(ESCAPED.length), value);
 		else if (!name.startsWith(OVERLAY) && !name.startsWith(ANOTHER_OVERLAY)) xattrs.set(name, value);
 	}
 	const opaque = inode.kind === 'directory' && inode.xattrs.get(OPAQUE)?.toString('latin1') === 'y';
-	return { ...inode, opaque, xattrs };
+	return withAttributes(inode, inode.target, opaque, xattrs);
 }
 
 /** Whether a directory of an upper directory says that empty files in it may be whiteouts (opaque is `x`). */

@@ -85,6 +85,7 @@ class UpperWalk {
 	readonly #plan: VisitPlan | null;
 	/** Records of the old memory that count as changed. */
 	readonly #rehash: ReadonlySet<number>;
+	readonly #statxOf = libc().statxByAddress;
 	readonly #statxBytes = Buffer.alloc(record.STATX_BYTES);
 	readonly #statx = new Uint32Array(this.#statxBytes.buffer, this.#statxBytes.byteOffset, record.STATX_BYTES / 4);
 	readonly #touched: Touched[] = [];
@@ -174,7 +175,7 @@ class UpperWalk {
 		const { fd } = this.#cursor;
 		const mask = STATX_BASIC_STATS_AND_BTIME;
 		const address = this.#builder.nameAddress(child);
-		if (libc().statxByAddress(fd, address, AT_SYMLINK_NOFOLLOW, mask, this.#statxBytes) < 0) {
+		if (this.#statxOf(fd, address, AT_SYMLINK_NOFOLLOW, mask, this.#statxBytes) < 0) {
 			const errno = lastErrno();
 			if (errno !== ENOENT) throw posixErrorOf(errno, 'stat', joinPath(frame.path, this.#name(child)));
 			return this.#drop(frame, child);
@@ -221,7 +222,7 @@ class UpperWalk {
 		const found = this.#options.read(this.#cursor, name);
 		if (found === null) return false;
 		if (found.kind === 'directory' && hasMarkedWhiteouts(found)) this.#addFlag(index, record.FLAG_MARKED);
-		this.#touched.push({ index, oldIndex, path, inode: { ...found, ...fromUpper(found, isInMarked) } });
+		this.#touched.push({ index, oldIndex, path, inode: fromUpper(found, isInMarked) });
 		return true;
 	}
 
