@@ -91,7 +91,7 @@ test('the rest of the steps', () => {
 	expect(reason('plan', 'EISDIR').code).toBe('directory-as-stream');
 	expect(reason('spawn', 'ENOENT', { text: 'spawn /x/launch ENOENT' }).code).toBe('launcher-missing');
 	expect(reason('attach', 'ENOENT', { text: '/home/me/.ssh' }).why).toBe('/home/me/.ssh is not there any more');
-	expect(reason('exec', 'ENOENT', { text: '/home/me/project' }).why).toMatch('the working directory /home/me/project');
+	expect(reason('chdir', 'ENOENT', { text: '/home/me/project' }).why).toMatch('the working directory /home/me/project');
 	expect(reason('setattr', 'EBUSY').remedy).toBe('try again');
 	expect(reason('fs', 'ENOSYS', { kernel: { release: '5.4.0' } }).why).toMatch('lacks the mount calls of 5.12');
 	expect(reason('fs', 'EPERM', { text: 'proc' }).code).toBe('no-proc');

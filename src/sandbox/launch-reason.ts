@@ -70,17 +70,18 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 	'bind-from': pathReason,
 	mkdir: pathReason,
 	file: pathReason,
-	exec: ({ text }, code, { kernel, plan }) => {
-		if (text === 'clone') return namespaceReason(code, kernel);
-		if (text === 'seccomp')
-			return {
-				code: 'no-seccomp',
-				why: 'this kernel has no seccomp filters',
-				remedy: 'use a kernel with CONFIG_SECCOMP_FILTER',
-			};
-		const isDirectory = plan.operations.some(([name, path]) => name === 'chdir' && path === text);
-		return isDirectory ? placeReason(`the working directory ${text}`, code) : null;
-	},
+	chdir: ({ text }, code) => placeReason(`the working directory ${text}`, code),
+	// What the command's own process does is told under the operation that asked for it; making the process is `exec`.
+	exec: (_, code, { kernel }) => namespaceReason(code, kernel),
+	'cmd-map': (_, code, { kernel }) => namespaceReason(code, kernel),
+	confine: ({ text }) =>
+		text === 'seccomp'
+			? {
+					code: 'no-seccomp',
+					why: 'this kernel has no seccomp filters',
+					remedy: 'use a kernel with CONFIG_SECCOMP_FILTER',
+				}
+			: null,
 	setattr: (_, code) =>
 		code === 'EBUSY'
 			? {

@@ -21,8 +21,10 @@ export class SandboxRig {
 	readonly home: string;
 	readonly store: string;
 	readonly project: string;
+	/** What the program is told is written here. */
+	readonly tasks: string;
 	readonly #program: string;
-	#tasks = 0;
+	#taskCount = 0;
 
 	private constructor(account: Account, program: string, parent: string) {
 		this.account = account;
@@ -32,7 +34,8 @@ export class SandboxRig {
 		this.home = join(this.path, 'home');
 		this.store = join(this.path, 'store');
 		this.project = join(this.home, 'project');
-		for (const path of [this.project, this.store]) mkdirSync(path, { recursive: true });
+		this.tasks = join(this.path, 'tasks');
+		for (const path of [this.project, this.store, this.tasks]) mkdirSync(path, { recursive: true });
 		this.settle();
 	}
 
@@ -109,8 +112,8 @@ export class SandboxRig {
 
 	/** The command line of the program for a task, for a test that starts it by itself; with the file of its result. */
 	commandLine(task: Task): { readonly command: string[]; readonly resultFile: string } {
-		const taskFile = join(this.path, `task-${++this.#tasks}`);
-		const resultFile = join(this.store, `result-${this.#tasks}`);
+		const taskFile = join(this.tasks, `${++this.#taskCount}`);
+		const resultFile = join(this.store, `result-${this.#taskCount}`);
 		writeFileSync(taskFile, JSON.stringify(task));
 		chmodSync(taskFile, 0o644);
 		return { command: [process.execPath, this.#program, taskFile, resultFile], resultFile };
