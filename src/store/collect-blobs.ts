@@ -1,5 +1,5 @@
 import type { Progress } from '../base/progress.ts';
-import { IN_NO_SNAPSHOT } from './collect-past-rows.ts';
+import { inNoSnapshot, type SnapshotTable } from './collect-past-rows.ts';
 import type { Database } from './driver.ts';
 import type { TreeParts } from './tree-parts.ts';
 import { writeInBatches } from './write-in-batches.ts';
@@ -11,13 +11,12 @@ export interface UnnamedBlob {
 	readonly size: number;
 }
 
-/** The blobs that no chunk, present or in a remaining snapshot, and no origin would name if `dropped` were gone. */
-export function unnamedBlobs(db: Database, dropped: readonly number[] = []): UnnamedBlob[] {
+/** The blobs that no chunk, present or in a snapshot, and no origin names. */
+export function unnamedBlobs(db: Database, snapshots: SnapshotTable = 'snapshot'): UnnamedBlob[] {
 	const named =
 		'select blob from chunk union select blob from origin where blob is not null' +
-		` union select blob from chunk_past as past where not (${IN_NO_SNAPSHOT})`;
-	const sql = `select id, size from blob where id not in (${named}) order by id`;
-	return db.prepare<UnnamedBlob>(sql).all(JSON.stringify(dropped));
+		` union select blob from chunk_past as past where not (${inNoSnapshot(snapshots)})`;
+	return db.prepare<UnnamedBlob>(`select id, size from blob where id not in (${named}) order by id`).all();
 }
 
 /**

@@ -4,18 +4,19 @@ import { VERSIONED_TABLES, type VersionedTable } from './schema.ts';
 import type { TreeParts } from './tree-parts.ts';
 import { writeInBatches } from './write-in-batches.ts';
 
-/**
- * Condition on the past row `past`: the interval [born, died) holds no snapshot but those in the JSON array that is bound
- * to its one parameter.
- */
-export const IN_NO_SNAPSHOT =
-	'not exists(select 1 from snapshot where id>=past.born and id<past.died and id not in (select value from json_each(?)))';
+/** A table with the ids of snapshots that count: those there are, or those that would be left. */
+export type SnapshotTable = 'snapshot' | 'temp.left_snapshot';
 
-/** How many past rows no snapshot would hold if `dropped` were gone. */
-export function countPastRows(db: Database, dropped: readonly number[]): number {
-	const count = ({ name }: VersionedTable) =>
-		db.prepare<number>(`select count(*) from ${name}_past as past where ${IN_NO_SNAPSHOT}`, 'value');
-	return VERSIONED_TABLES.reduce((sum, table) => sum + (count(table).get(JSON.stringify(dropped)) ?? 0), 0);
+/** Condition on the row `past`: its interval [born, died) holds no snapshot. */
+export function inNoSnapshot(snapshots: SnapshotTable): string {
+	return `not exists(select 1 from ${snapshots} where id>=past.born and id<past.died)`;
+}
+
+/** How many past rows no snapshot holds. */
+export function countPastRows(db: Database, snapshots: SnapshotTable = 'snapshot'): number {
+	const condition = inNoSnapshot(snapshots);
+	const counts = VERSIONED_TABLES.map(({ name }) => `(select count(*) from ${name}_past as past where ${condition})`);
+	return db.prepare<number>(`select ${counts.join('+')}`, 'value').get() ?? 0;
 }
 
 /** Deletes the past rows that no snapshot holds, in small transactions; how many. */
@@ -43,14 +44,14 @@ const KEYS_AT_ONCE = 5000;
  */
 function* deadKeys(db: Database, table: VersionedTable): Generator<PastKey[]> {
 	const key = keyColumns(table).join(', ');
-	const from = `select ${key} from ${table.name}_past as past where ${IN_NO_SNAPSHOT}`;
+	const from = `select ${key} from ${table.name}_past as past where ${inNoSnapshot('snapshot')}`;
 	const first = db.prepare<PastKey>(`${from} order by ${key} limit ${KEYS_AT_ONCE}`, 'tuple');
 	const behind = `(${key})>(${key.replace(/\w+/g, '?')})`;
 	const next = db.prepare<PastKey>(`${from} and ${behind} order by ${key} limit ${KEYS_AT_ONCE}`, 'tuple');
-	let keys = first.all('[]');
+	let keys = first.all();
 	while (keys.length > 0) {
 		yield keys;
-		keys = keys.length < KEYS_AT_ONCE ? [] : next.all('[]', ...(keys.at(-1) as PastKey));
+		keys = keys.length < KEYS_AT_ONCE ? [] : next.all(...(keys.at(-1) as PastKey));
 	}
 }
 

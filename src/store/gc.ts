@@ -1,6 +1,7 @@
 import { type Progress, silent } from '../base/progress.ts';
 import { collectBlobs, unnamedBlobs } from './collect-blobs.ts';
 import { collectPastRows, countPastRows } from './collect-past-rows.ts';
+import type { Database } from './driver.ts';
 import { chooseSnapshots, type DropChoice, dropSnapshots, type SparedSnapshot } from './drop-snapshots.ts';
 import type { TreeParts } from './tree-parts.ts';
 
@@ -34,16 +35,30 @@ export interface GcReport {
 export function collectGarbage(store: Pick<TreeParts, 'db' | 'write'>, options: GcOptions): GcReport {
 	const { dryRun = false, progress = silent } = options;
 	const { dropped, spared } = chooseSnapshots(store.db, options);
-	if (dryRun) {
-		const blobs = unnamedBlobs(store.db, dropped);
-		const pastRows = countPastRows(store.db, dropped);
-		return { dryRun, dropped, spared, pastRows, blobs: blobs.length, blobBytes: totalBytes(blobs), freedBytes: 0 };
-	}
+	if (dryRun) return { dryRun, dropped, spared, ...measure(store.db, dropped) };
 	dropSnapshots(store, dropped);
 	const pastRows = collectPastRows(store, progress);
 	const blobs = collectBlobs(store, progress);
 	const freedBytes = giveBackPages(store, progress);
 	return { dryRun, dropped, spared, pastRows, blobs: blobs.length, blobBytes: totalBytes(blobs), freedBytes };
+}
+
+/** What would go: counted against a temporary table of the snapshots that would be left, so that nothing is written. */
+function measure(
+	db: Database,
+	dropped: readonly number[],
+): Pick<GcReport, 'pastRows' | 'blobs' | 'blobBytes' | 'freedBytes'> {
+	db.exec('drop table if exists temp.left_snapshot; create temp table left_snapshot(id integer primary key)');
+	try {
+		db.prepare(
+			'insert into temp.left_snapshot select id from snapshot where id not in (select value from json_each(?))',
+		).run(JSON.stringify(dropped));
+		const blobs = unnamedBlobs(db, 'temp.left_snapshot');
+		const pastRows = countPastRows(db, 'temp.left_snapshot');
+		return { pastRows, blobs: blobs.length, blobBytes: totalBytes(blobs), freedBytes: 0 };
+	} finally {
+		db.exec('drop table temp.left_snapshot');
+	}
 }
 
 function totalBytes(blobs: readonly { readonly size: number }[]): number {

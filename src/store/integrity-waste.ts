@@ -8,7 +8,7 @@ export const WASTE_CHECKS: readonly CheckGroup[] = [
 	{
 		checks: [{ name: 'history.held', what: 'every past version is held by a snapshot', harmless: true }],
 		*find(db) {
-			const count = countPastRows(db, []);
+			const count = countPastRows(db);
 			if (count > 0) yield { check: 'history.held', message: `${count} past versions are in no snapshot` };
 		},
 		repair: (store) => collectPastRows(store, silent),
