@@ -107,9 +107,11 @@ function rowChanges(
 	}
 	const settled = new Set(applied.settled);
 	const isEqual = equalToHost(layer, tree);
-	const mayDrop: MayDrop = record.wasPresent
-		? (path) => settled.has(path)
-		: (path, ours) => settled.has(path) && isEqual(path, ours);
+	const mayDrop: MayDrop = (path, ours) => {
+		// Whatever was asked for: the mark of a deleted name says nothing where there is no such name.
+		if (ours === null && tree.host.statBare(path) === null) return true;
+		return settled.has(path) && (record.wasPresent || isEqual(path, ours));
+	};
 	const kept = record.wasPresent
 		? []
 		: rowsToKeepReading(layer, tree, applied, (entry) => aimOf(store, record, applied, entry, 'back'));

@@ -28,6 +28,8 @@ export interface BaseReader {
 	list(path: string): readonly string[];
 	/** Null when nothing is there, and when a part of the path is no directory. */
 	stat(path: string): Inode | null;
+	/** The same when only the kind matters, where that is cheaper. */
+	statBare?(path: string): Pick<Inode, 'kind'> | null;
 	content(path: string, size?: number): Content;
 }
 
@@ -176,7 +178,7 @@ export class MergedView {
 			return inode === null ? null : { ino: null, base: true, inode };
 		}
 		const inode = this.#layer.inode(ino);
-		const merged = inode.kind === 'directory' && !inode.opaque && below?.stat(path)?.kind === 'directory';
+		const merged = inode.kind === 'directory' && !inode.opaque && below !== null && isDirectory(below, path);
 		return { ino, base: merged, inode };
 	}
 
@@ -191,6 +193,11 @@ export class MergedView {
 		}
 		return names.reverse().join('/');
 	}
+}
+
+function isDirectory(base: BaseReader, path: string): boolean {
+	const found = base.statBare === undefined ? base.stat(path) : base.statBare(path);
+	return found?.kind === 'directory';
 }
 
 function rootPlace(layer: LayerReader | null, root: number, base: BaseReader | null): Place | null {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Content, PIECE_BYTES } from '../base/change.ts';
+import { StoredContent } from '../store/stored-content.ts';
 
 /** All bytes of a content in one buffer, holes as zeros. For what is known to be small enough. */
 export function readContent(content: Content): Buffer {
@@ -19,12 +20,19 @@ export function hashContent(content: Content): string {
 export function sameContent(a: Content, b: Content): boolean {
 	if (a === b) return true;
 	if (a.size !== b.size) return false;
+	if (a instanceof StoredContent && b instanceof StoredContent && haveSameBlobs(a, b)) return true;
 	const others = windowsOf(b);
 	for (const window of windowsOf(a)) {
 		const other = others.next();
 		if (other.done === true || !window.equals(other.value)) return false;
 	}
 	return true;
+}
+
+/** Equal content is stored once, so unchanged files of two snapshots need not be read. */
+function haveSameBlobs(a: StoredContent, b: StoredContent): boolean {
+	if (a.chunkBytes !== b.chunkBytes || a.chunks.length !== b.chunks.length) return false;
+	return a.chunks.every(([idx, blob], at) => b.chunks[at]?.[0] === idx && b.chunks[at]?.[1] === blob);
 }
 
 const ZEROS = Buffer.alloc(PIECE_BYTES);

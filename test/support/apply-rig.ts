@@ -1,5 +1,5 @@
 /** A session over a real directory without a sandbox: the layer's rows are written straight into the store. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getegid, geteuid } from 'node:process';
@@ -60,7 +60,7 @@ export class ApplyRig implements Disposable {
 			.map((path) => ({ path, before: null, after: null, content: null, link: null, from: null }));
 		const rows = layerChanges(layer);
 		const origins = new Origins(this.store);
-		return this.store.write(() => {
+		const snapshot = this.store.write(() => {
 			for (const { path, after } of rows) {
 				const hides = after?.kind !== 'directory' || after.opaque;
 				for (const touched of [path, ...(hides ? this.#hostBelow(path) : [])]) {
@@ -72,6 +72,17 @@ export class ApplyRig implements Disposable {
 			this.store.tree.apply(this.root.ino, [...gone, ...rows]);
 			return this.store.tree.snapshot({ trigger: 'exit', created: this.clock.now() });
 		});
+		this.#waitForTick();
+		return snapshot;
+	}
+
+	/** A run takes longer than a tick of the clock that stamps files; what is edited after this is stamped later than the run. */
+	#waitForTick(): void {
+		const scratch = join(this.place, 'scratch');
+		const ended = BigInt(Date.now() + 2) * 1_000_000n;
+		do writeFileSync(scratch, '');
+		while (lstatSync(scratch, { bigint: true }).ctimeNs < ended);
+		rmSync(scratch);
 	}
 
 	plan(request: Partial<ApplyRequest> = {}): ApplyPlan {
