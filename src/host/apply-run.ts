@@ -1,4 +1,5 @@
 import { geteuid } from 'node:process';
+import { errorCode } from '../base/posix-error.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { crashPoint } from './crash-point.ts';
 import { DirectoryHandles } from './directory-handles.ts';
@@ -32,6 +33,7 @@ export class ApplyRun {
 		this.temporary = `.dropcloth-${options.token ?? 'apply'}`;
 		this.#unlocked = new Map(options.relock);
 		this.directories = new DirectoryHandles(root, (path, directory) => this.#unlock(path, directory));
+		for (const path of this.#unlocked.keys()) if (!this.#isThere(path)) this.#unlocked.delete(path);
 	}
 
 	/** To be called before each write to the tree. */
@@ -93,6 +95,18 @@ export class ApplyRun {
 			this.#unlocked.set(path, mode);
 		}
 		new InodeHandle(directory, true).chmod(mode | OWNER_ALL);
+	}
+
+	/** A directory that an earlier run opened up may have been removed by it. */
+	#isThere(path: string): boolean {
+		try {
+			this.directories.at(path);
+			return true;
+		} catch (error) {
+			const code = errorCode(error);
+			if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+			throw error;
+		}
 	}
 
 	#finishDirectory(path: string, placement: Placement | undefined): void {
