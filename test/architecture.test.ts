@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EMPTY_NAMES, FOLDERS, FORBIDDEN_TEXTS, type Folder, MOST_LINES } from './support/architecture.ts';
@@ -9,8 +9,8 @@ const production = sources.filter(({ path }) => !isTest(path));
 
 describe('the folders are the architecture', () => {
 	test('every folder of src/ is in the table, and each of the table exists', () => {
-		const folders = readdirSync(join(PROJECT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-		expect(folders.map((entry) => entry.name).sort()).toEqual(Object.keys(FOLDERS).sort());
+		const folders = new Set(sources.map(({ path }) => folderOf(path)).filter((folder) => folder !== null));
+		expect([...folders].sort()).toEqual(Object.keys(FOLDERS).sort());
 	});
 
 	test('a folder imports only what the table allows', () => {

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { VARIABLES_READ, VARIABLES_SET } from '../src/base/settings.ts';
 import { PAGES } from '../tools/docs.ts';
-import { PROJECT, sourceFiles } from './support/source-files.ts';
-import { trackedFiles } from './support/tracked-files.ts';
+import { PROJECT, sourceFiles, trackedFiles } from './support/source-files.ts';
 
 describe('generated documents (npm run docs writes them)', () => {
 	test.each(Object.keys(PAGES))('%s is what the code says', async (path) => {

@@ -8,10 +8,6 @@ export const FOLDERS = {
 		holds: 'the kernel through libc: locks, xattrs, ns times, holes, processes; HostTree; Journal',
 		imports: ['base'],
 	},
-	git: {
-		holds: 'every call of git, hardened once: nothing that the repository configures ever runs',
-		imports: ['host', 'base'],
-	},
 	store: {
 		holds: 'the SQLite file: driver, schema, Tree, blobs, log tables, collection, integrity',
 		imports: ['host', 'base'],
@@ -28,15 +24,15 @@ export const FOLDERS = {
 	},
 	apply: {
 		holds: 'drift, merge plan, executable surface, journaled writing to the host',
-		imports: ['history', 'vfs', 'store', 'git', 'host', 'base'],
+		imports: ['history', 'vfs', 'store', 'host', 'base'],
 	},
 	session: {
 		holds: 'Session: places, locks, control, recovery, checkpoint, restore, run',
-		imports: ['apply', 'sandbox', 'layer', 'history', 'vfs', 'store', 'git', 'host', 'base'],
+		imports: ['apply', 'sandbox', 'layer', 'history', 'vfs', 'store', 'host', 'base'],
 	},
 	cli: {
 		holds: 'main, the command table, one file per command, exit codes; alone reads environment, home and terminal',
-		imports: ['session', 'apply', 'sandbox', 'layer', 'history', 'vfs', 'store', 'git', 'host', 'base'],
+		imports: ['session', 'apply', 'sandbox', 'layer', 'history', 'vfs', 'store', 'host', 'base'],
 	},
 } as const satisfies Record<string, { readonly holds: string; readonly imports: readonly string[] }>;
 

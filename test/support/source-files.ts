@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The root of this repository. */
@@ -19,7 +20,17 @@ export interface SourceFile {
 
 /** Every TypeScript and C file below these folders. */
 export function sourceFiles(...folders: string[]): SourceFile[] {
-	return folders.flatMap(filesBelow).filter(isSource).map(readSource);
+	return folders
+		.flatMap((folder) => trackedFiles(`${folder}/`))
+		.filter(isSource)
+		.map(readSource);
+}
+
+/** Files of this repository that git knows or would add, by a pattern, as paths from its root. */
+export function trackedFiles(pattern: string): string[] {
+	const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', pattern];
+	const names = execFileSync('git', args, { cwd: PROJECT, encoding: 'utf8' }).split('\0');
+	return names.filter((name) => name !== '' && existsSync(join(PROJECT, name)));
 }
 
 /** A file as {@link sourceFiles} gives it, from a text. */
@@ -37,13 +48,6 @@ export function sourceFile(path: string, text: string): SourceFile {
 
 function readSource(path: string): SourceFile {
 	return sourceFile(path, readFileSync(join(PROJECT, path), 'utf8'));
-}
-
-function filesBelow(folder: string): string[] {
-	const entries = readdirSync(join(PROJECT, folder), { withFileTypes: true, recursive: true });
-	return entries
-		.filter((entry) => entry.isFile())
-		.map((entry) => join(entry.parentPath, entry.name).slice(PROJECT.length + 1));
 }
 
 function isSource(path: string): boolean {
