@@ -89,7 +89,7 @@ interface Listed {
 function textOf({ flags, warn }: Invocation<Flags>, trees: readonly Listed[]): string {
 	const texts = trees.map(({ tree, entries }) => {
 		if (flags.patch) return patchText(tree, entries, warn);
-		if (flags.stat) return statText(entries, tree.from, tree.to, nameText);
+		if (flags.stat) return statText(entries, tree.from, tree.to, nameText).trimEnd();
 		return entries.map((entry) => pathLine(entry, tree.root.role)).join('\n');
 	});
 	return texts.filter((text) => text !== '').join('\n');
