@@ -80,12 +80,13 @@ static int clone_tree(const char *path, bool recursive) {
 	return mount;
 }
 
-static void attach(int mount, const char *path) {
-	int place = open_place(path, 0);
+static void attach_at(int mount, int place, const char *path) {
 	must(sys_move_mount(mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH), path);
 	sys_close(place);
 	sys_close(mount);
 }
+
+static void attach(int mount, const char *path) { attach_at(mount, open_place(path, 0), path); }
 
 void op_private(char **operand, int extra) {
 	(void)operand, (void)extra;
@@ -133,6 +134,22 @@ void op_bind_from(char **operand, int extra) {
 	struct mount_attr attributes = {.attr_set = mount_attributes(operand[2])};
 	set_attributes(mount, attributes, recursive, operand[0]);
 	attach(mount, operand[1]);
+}
+
+/*
+ * A name that is gone, or behind a link that the agent made, hides nothing of the host that could still be reached by it. What
+ * is there now decides what is mounted over it: the agent may have put a file in a directory's place.
+ */
+void op_mask(char **operand, int extra) {
+	(void)extra;
+	struct stat facts;
+	int place = find_place(operand[2]);
+	if (place < 0) return;
+	must(sys_fstat(place, &facts), operand[2]);
+	int mount = clone_tree(operand[(facts.st_mode & FILE_TYPE_MASK) == DIRECTORY_TYPE ? 0 : 1], false);
+	struct mount_attr attributes = {.attr_set = mount_attributes("ro,nosuid,nodev,noexec")};
+	set_attributes(mount, attributes, false, operand[2]);
+	attach_at(mount, place, operand[2]);
 }
 
 void op_umount(char **operand, int extra) {

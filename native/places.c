@@ -14,6 +14,13 @@ int open_place(const char *path, int flags) {
 	return (int)must(sys_openat2(AT_FDCWD, path, &how), path);
 }
 
+int find_place(const char *path) {
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+	long fd = sys_openat2(AT_FDCWD, path, &how);
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) return -1;
+	return (int)must(fd, path);
+}
+
 int open_parent(const char *path, const char **name) {
 	char parent[LONGEST_PATH];
 	size_t length = text_length(path), slash = length;

@@ -32,6 +32,7 @@ static const struct operation operations[] = {
 	{"setattr", 3, false, INNER, op_setattr},     /* PATH ATTRIBUTES one|rec */
 	{"attach", 2, false, INNER, op_attach},       /* SLOT PATH */
 	{"bind-from", 4, false, INNER, op_bind_from}, /* FROM TO ATTRIBUTES one|rec */
+	{"mask", 3, false, INNER, op_mask},           /* EMPTY_DIRECTORY EMPTY_FILE PATH */
 	{"umount", 1, false, INNER, op_umount},       /* PATH */
 	{"pivot", 1, false, INNER, op_pivot},         /* NEW_ROOT */
 	{"mkdir", 2, false, INNER, op_mkdir},         /* PATH MODE */

@@ -68,6 +68,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 	tree: pathReason,
 	attach: pathReason,
 	'bind-from': pathReason,
+	mask: pathReason,
 	mkdir: pathReason,
 	file: pathReason,
 	chdir: ({ text }, code) => placeReason(`the working directory ${text}`, code),

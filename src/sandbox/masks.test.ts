@@ -4,7 +4,6 @@ import { type TemporaryDirectory, temporaryDirectory } from '../../test/support/
 import { CREDENTIAL_PLACES } from './credential-places.ts';
 import { AGENT_PLACES } from './home-places.ts';
 import { findMasks, type MaskRequest } from './masks.ts';
-import type { SandboxRoot } from './sandbox-spec.ts';
 
 let place: TemporaryDirectory;
 let home: string;
@@ -20,7 +19,7 @@ beforeEach(() => {
 afterEach(() => place[Symbol.dispose]());
 
 function found(change: Partial<MaskRequest> = {}): string[] {
-	const masks = findMasks({ home, mask: [], unmask: [], storePath: place.join('store'), roots: [], ...change });
+	const masks = findMasks({ home, mask: [], unmask: [], storePath: place.join('store'), ...change });
 	return masks.map(({ path, directory }) => `${directory ? 'd' : 'f'} ${path.slice(place.path.length + 1)}`).sort();
 }
 
@@ -52,14 +51,6 @@ test('a link is followed: what it leads to is hidden', () => {
 test('without a home directory only the absolute places and the store are looked for', () => {
 	expect(found({ home: null })).toEqual(['d store']);
 	expect(found({ home: place.join('nope') })).toEqual(['d store']);
-});
-
-test('what the layer has in place of a host file decides: gone needs no mask, another kind another one', () => {
-	const upper = place.join('upper');
-	place.write('upper/.netrc/now-a-directory', '');
-	symlinkSync('/etc', place.join('upper/.config'));
-	const roots: SandboxRoot[] = [{ role: 'home', path: home, lowers: [home], upper, work: '' }];
-	expect(found({ roots })).toEqual(['d home/.netrc', 'd home/.ssh', 'd store']);
 });
 
 test('the list names each place once, with a reason, and none of the agents’ own', () => {

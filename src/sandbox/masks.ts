@@ -1,11 +1,10 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { decodeName, fsPath } from '../base/bytes.ts';
 import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { CREDENTIAL_PLACES } from './credential-places.ts';
-import { layerState } from './layer-state.ts';
 import { realPath } from './real-path.ts';
-import type { Mask, SandboxRoot } from './sandbox-spec.ts';
+import type { Mask } from './sandbox-spec.ts';
 
 /** What decides the masks; every path absolute. */
 export interface MaskRequest {
@@ -16,12 +15,11 @@ export interface MaskRequest {
 	readonly unmask: readonly string[];
 	/** Our own store: always masked, whatever is opened. */
 	readonly storePath: string;
-	readonly roots: readonly SandboxRoot[];
 }
 
 /**
- * Every place that is there and must be hidden, by its real path. A name that the session's own layer deleted or replaced by
- * a symlink needs no mask: nothing of the host is seen there any more.
+ * Every place that is there and must be hidden, by its real path. What the session's layer has made of it is not looked at:
+ * the launcher masks what it finds.
  */
 export function findMasks(request: MaskRequest): Mask[] {
 	const opened = request.unmask.flatMap((path) => realPath(path)?.path ?? []);
@@ -30,8 +28,7 @@ export function findMasks(request: MaskRequest): Mask[] {
 		...found(request.mask.map((path) => ({ path, reason: '--mask' }))),
 		...found([{ path: request.storePath, reason: 'the store of all sessions' }]),
 	];
-	const byPath = new Map(wanted.map((mask) => [mask.path, mask]));
-	return [...byPath.values()].flatMap((mask) => inView(mask, request.roots));
+	return [...new Map(wanted.map((mask) => [mask.path, mask])).values()];
 }
 
 /** Whether a path is hidden by one of the masks, itself or together with what it lies in. */
@@ -61,22 +58,7 @@ function namesIn(home: string): Set<string> {
 
 function found(places: readonly { path: string; reason: string }[]): Mask[] {
 	return places.flatMap(({ path, reason }) => {
-		if (lstatSync(fsPath(path), { throwIfNoEntry: false }) === undefined) return [];
 		const real = realPath(path);
 		return real === null ? [] : [{ path: real.path, directory: real.directory, reason }];
 	});
-}
-
-function inView(mask: Mask, roots: readonly SandboxRoot[]): Mask[] {
-	switch (layerState(roots, mask.path)) {
-		case 'gone':
-		case 'symlink':
-			return [];
-		case 'directory':
-			return [{ ...mask, directory: true }];
-		case 'other':
-			return [{ ...mask, directory: false }];
-		case 'untouched':
-			return [mask];
-	}
 }

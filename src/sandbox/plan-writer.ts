@@ -70,6 +70,12 @@ export class PlanWriter {
 		this.mounts.push(mount);
 	}
 
+	/** Hides what is at a path of the view, if anything is. */
+	mask(emptyDirectory: string, emptyFile: string, path: string, reason: string): void {
+		this.do('mask', emptyDirectory, emptyFile, path);
+		this.mounts.push({ path, source: 'empty', kind: 'mask', reason });
+	}
+
 	/** Makes every directory from a fresh filesystem's mount point down to a place, and the place itself. */
 	makePlace(top: string, place: string, directory: boolean): void {
 		const parts = place.slice(top === '/' ? 1 : top.length + 1).split('/');

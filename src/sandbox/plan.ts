@@ -126,11 +126,9 @@ function attachPlace(plan: PlanWriter, place: Place, slots: Slots): void {
 				reason,
 			});
 			break;
-		case 'mask': {
-			const source = place.directory ? EMPTY_DIRECTORY : EMPTY_FILE;
-			plan.bindFrom(source, 'ro,nosuid,nodev,noexec', 'one', { path, source: 'empty', kind: 'mask', reason });
+		case 'mask':
+			plan.mask(EMPTY_DIRECTORY, EMPTY_FILE, path, reason);
 			break;
-		}
 		case 'room':
 			plan.fresh(path, 'tmpfs', 'mode=0755,size=1m', 'nosuid,nodev', reason);
 			break;

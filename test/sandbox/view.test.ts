@@ -162,6 +162,23 @@ describe.each(accounts())('what the agent of $name sees', (account) => {
 		);
 	});
 
+	test('a credential comes up in a place that the session has made anew: it is not seen, and nothing fails', () => {
+		rig.write('home/.config/app', '');
+		rig.settle();
+		rig.shell('rm -rf ~/.config && mkdir ~/.config && touch ~/.config/own && rm -rf ~/.cache && ln -s /etc ~/.cache');
+		rig.write('home/.config/gh/hosts.yml', 'secret\n');
+		rig.write('home/.cache/huggingface/token', 'secret\n');
+		rig.settle();
+		expect(rig.shell('ls ~/.config; ls ~/.cache/hosts')).toBe(`own\n${rig.home}/.cache/hosts\n`);
+	});
+
+	test('what the session has put in place of a credential is hidden by its own kind', () => {
+		const { netrc, unmask } = { netrc: join(rig.home, '.netrc'), unmask: [join(rig.home, '.netrc')] };
+		rig.shell('rm ~/.netrc && mkdir ~/.netrc && touch ~/.netrc/x', { unmask });
+		expect(rig.shell('ls -A ~/.netrc; stat -c %F ~/.netrc')).toBe('directory\n');
+		expect(lstatSync(netrc).isFile()).toBe(true);
+	});
+
 	test('a host path below home that is a link keeps working', () => {
 		symlinkSync('project/file', join(rig.home, 'link'));
 		expect(rig.shell('cat ~/link')).toBe('base\n');
