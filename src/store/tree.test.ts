@@ -57,6 +57,23 @@ describe('roots', () => {
 		expect(store.tree.root('project')?.basePath).toBe('/moved');
 	});
 
+	test('stay when an older state is restored, without what they held', () => {
+		putFile('f', 'text');
+		const before = snapshot();
+		const home = store.write(() => store.tree.addRoot('home', null).ino);
+		store.write(() => store.tree.put(home, 'h', inode('file')));
+		const after = snapshot();
+		store.write(() => store.tree.restore(before, [root, home]));
+		expect([...store.tree.at('now').walk(home)]).toEqual([{ path: '', ino: home }]);
+		store.write(() => store.tree.put(home, 'new', inode('file')));
+		expect(
+			store.tree
+				.at(after)
+				.children(home)
+				.map(([name]) => name),
+		).toEqual(['h']);
+	});
+
 	test('are not a way out of each other', () => {
 		const file = putFile('f');
 		const home = store.write(() => store.tree.addRoot('home', null).ino);
