@@ -24,20 +24,25 @@ const ENOSYS = 38;
 
 /** struct open_how of linux/openat2.h: flags, mode, resolve, 64 bits each. */
 const how = Buffer.alloc(24);
+how.writeUInt32LE(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, 16);
 
 /** False once the kernel, or a seccomp filter of an old container, has refused openat2. */
 let hasOpenat2 = true;
 
 function openInOneCall(root: number, path: string, flags: number): number | null {
-	if (!hasOpenat2 || encodeName(path).length >= PATH_MAX) return null;
-	how.writeBigUInt64LE(BigInt(flags | O_CLOEXEC | O_NOFOLLOW), 0);
-	how.writeBigUInt64LE(BigInt(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), 16);
+	if (!hasOpenat2 || isTooLong(path)) return null;
+	how.writeUInt32LE(flags | O_CLOEXEC | O_NOFOLLOW, 0);
 	const fd = libc().syscallOpenat2(SYS_OPENAT2, root, cString(path), how, how.length);
 	if (fd >= 0) return fd;
 	const errno = lastErrno();
 	if (errno !== ENOSYS && errno !== EPERM) throw posixErrorOf(errno, 'open', path);
 	hasOpenat2 = errno !== ENOSYS;
 	return null;
+}
+
+/** A character takes up to three bytes; only what might be too long is counted. */
+function isTooLong(path: string): boolean {
+	return path.length * 3 >= PATH_MAX && encodeName(path).length >= PATH_MAX;
 }
 
 function openByName(root: number, path: string, flags: number): number {
