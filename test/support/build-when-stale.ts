@@ -12,7 +12,7 @@ declare module 'vitest' {
 	}
 }
 
-const PROGRAM = 'dist/cli/main.js';
+const PROGRAM = 'dist/bin/dropcloth.cjs';
 /** Where a copy is laid when the clone itself lies below a private directory. Not /tmp, which a sandbox hides. */
 const COPIES = '/var/lib/dropcloth-test';
 
