@@ -191,6 +191,7 @@ describe('applying changes to linked files', () => {
 		store.write(() => store.tree.write(inoOf('a'), 0, Buffer.from('TEXT')));
 		apply(change('b', inode('file', { size: 4, mode: 0o600 })));
 		store.write(() => store.tree.write(inoOf('a'), 0, Buffer.from('open')));
+		expect([textOf('a'), textOf('b')]).toEqual(['open', 'TEXT']);
 		store.write(() => store.tree.write(inoOf('b'), 0, Buffer.from('b is')));
 		expect([textOf('a'), textOf('b')]).toEqual(['open', 'b is']);
 	});
