@@ -16,11 +16,11 @@ export interface KeptRequest extends Pick<SandboxSpec, 'roots' | 'home' | 'reads
  * file, the running system of NixOS, and dropcloth itself. Read-only.
  */
 export function keptBinds(request: KeptRequest): Bind[] {
-	const places = [...SYSTEM_PLACES, ...request.installed.map((path) => ({ path, reason: 'dropcloth itself' }))];
-	const kept = places.flatMap(({ path, reason }) => {
-		const real = realPath(path);
-		return real !== null && isHidden(request, real.path) ? [{ ...real, reason }] : [];
-	});
+	const own = request.installed.map((path) => ({ path, reason: 'dropcloth itself' }));
+	const kept = [
+		...found(SYSTEM_PLACES).filter(({ path }) => !isMasked(path, request.masks) && isHidden(request, path)),
+		...found(own).filter(({ path }) => isMasked(path, request.masks) || isHidden(request, path)),
+	];
 	const outermost = kept.filter(({ path }) => !kept.some((other) => other.path !== path && isWithin(path, other.path)));
 	const byPath = new Map(outermost.map((place) => [place.path, place]));
 	return [...byPath.values()].map(({ path, directory, reason }) => ({
@@ -39,9 +39,17 @@ const SYSTEM_PLACES = [
 	{ path: '/run/opengl-driver', reason: "the running system's libraries" },
 ];
 
-function isHidden({ roots, home, reads, installed, masks, binds, host }: KeptRequest, path: string): boolean {
+type Place = Pick<Bind, 'directory' | 'reason'> & { readonly path: string };
+
+function found(places: readonly { readonly path: string; readonly reason: string }[]): Place[] {
+	return places.flatMap(({ path, reason }) => {
+		const real = realPath(path);
+		return real === null ? [] : [{ ...real, reason }];
+	});
+}
+
+function isHidden({ roots, home, reads, binds, host }: KeptRequest, path: string): boolean {
 	const shown = roots.some((root) => isWithin(path, root.path) && !(root.role === 'home' && reads === 'project'));
-	if (isMasked(path, masks)) return installed.length > 0;
 	if (shown || binds.some(({ target }) => isWithin(path, target))) return false;
 	if (home !== null && reads === 'project' && isWithin(path, home)) return true;
 	return host.covers.some((cover) => isWithin(path, cover));
