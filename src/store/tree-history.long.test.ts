@@ -1,0 +1,7 @@
+import fc from 'fast-check';
+import { test } from 'vitest';
+import { history, playHistory } from '../../test/support/play-history.ts';
+
+test('every state reads as it was, through two thousand histories', () => {
+	fc.assert(fc.property(history, playHistory), { numRuns: 2000 });
+});
