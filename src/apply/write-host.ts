@@ -113,7 +113,7 @@ function prepare(store: Store, { snapshot, trees }: ApplyPlan, clock: Clock): Ap
 	crashPoint('apply-saved');
 	const record = store.write(() => {
 		const saved = store.tree.addRoot('saved', trees[0]?.root.basePath ?? null);
-		store.tree.apply(saved.ino, saves, staged);
+		store.tree.applyAside(saved.ino, saves, staged);
 		const whole = { ...noted, saved: saved.ino };
 		return { ...whole, id: insertApply(store, whole) };
 	});

@@ -149,7 +149,7 @@ interface SnapshotRow {
 const COLUMNS = 'id, parent, tag, trigger, at_rest, created, created_ns, run, note, files, bytes';
 const SELECT = `select ${COLUMNS} from snapshot`;
 /** gc lets the children of a removed snapshot inherit its parent, so that a chain never breaks. */
-const CHAIN = `with recursive ancestor(id) as (select ? union all
+const CHAIN = `with recursive ancestor(id) as (select ? union
 	select snapshot.parent from ancestor join snapshot using(id) where snapshot.parent is not null)
 	select id from ancestor`;
 

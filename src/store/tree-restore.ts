@@ -31,8 +31,9 @@ export function restoreTree(parts: TreeParts, target: number, roots: readonly nu
 	return { removed, written };
 }
 
-const TOTALS =
-	'select count(*) - (select count(*) from root), coalesce(sum(size) filter (where mode & 61440 = 32768), 0) from inode';
+/** Inodes of the trees that a reader of the session sees, their root directories aside, and the bytes of their files. */
+const TOTALS = `select coalesce(sum(ino<>root), 0), coalesce(sum(size) filter (where mode & 61440 = 32768), 0) from inode
+	where root in (select ino from root where role<>'saved')`;
 
 function removeLater({ db }: TreeParts, table: VersionedTable, target: number, roots: Filter): number {
 	const { name, key } = table;

@@ -111,6 +111,15 @@ export class Tree {
 		return applyChanges(this.#parts, this.#write, root, changes, staged);
 	}
 
+	/** The same in a tree that no reader of the session sees: what an apply saved is no change of the present. */
+	applyAside(root: number, changes: readonly Change[], staged: Staged): void {
+		const { head } = this.#parts;
+		const { files, bytes, changed, position } = head.values();
+		this.apply(root, changes, staged);
+		head.setTotals(files, bytes);
+		if (!changed) head.moveTo(position);
+	}
+
 	/** Makes the present a snapshot and gives its number. Costs one row, whatever the size of the tree. */
 	snapshot(meta: SnapshotMeta): number {
 		const { head, snapshots } = this.#parts;
