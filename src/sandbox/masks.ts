@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { decodeName, fsPath } from '../base/bytes.ts';
+import { fsPath } from '../base/bytes.ts';
 import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { CREDENTIAL_PLACES } from './credential-places.ts';
@@ -46,10 +46,10 @@ function listedPlaces(home: string | null): Mask[] {
 	return found(places);
 }
 
-/** Names in the home directory: one reading instead of a stat for each listed place. */
+/** Names in the home directory, the listed ones exactly: one reading instead of a stat for each listed place. */
 function namesIn(home: string): Set<string> {
 	try {
-		return new Set(readdirSync(fsPath(home), { encoding: 'buffer' }).map(decodeName));
+		return new Set(readdirSync(fsPath(home)));
 	} catch (error) {
 		if (errorCode(error) === null) throw error;
 		return new Set();

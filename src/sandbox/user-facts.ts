@@ -9,13 +9,13 @@ export function sandboxUser(): SandboxUser {
 	const { geteuid, getegid } = process;
 	if (geteuid === undefined || getegid === undefined) throw new Error('this platform has no user ids');
 	const [uid, gid] = [geteuid.call(process), getegid.call(process)];
-	const privileged = uid === 0 && mayMount(readFileSync('/proc/self/status', 'latin1'));
+	const privileged = uid === 0 && mayMount(readFileSync('/proc/self/status', 'utf8'));
 	return {
 		uid,
 		gid,
 		privileged,
-		uidMap: privileged ? sameIds(readFileSync('/proc/self/uid_map', 'latin1')) : '',
-		gidMap: privileged ? sameIds(readFileSync('/proc/self/gid_map', 'latin1')) : '',
+		uidMap: privileged ? sameIds(readFileSync('/proc/self/uid_map', 'utf8')) : '',
+		gidMap: privileged ? sameIds(readFileSync('/proc/self/gid_map', 'utf8')) : '',
 	};
 }
 
