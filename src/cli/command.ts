@@ -94,6 +94,10 @@ async function perform(
 	args: readonly unknown[],
 ): Promise<void> {
 	const { stdout, stderr } = cli.process;
+	const print = (text: string) => {
+		process.stdout.on('error', endQuietlyOnBrokenPipe);
+		stdout.write(`${text}\n`);
+	};
 	try {
 		if (cli.command !== null && definition.takesCommand !== true) {
 			throw new Refusal('usage', 'no-command-here', `this command takes no \`-- ${cli.command.join(' ')}\``);
@@ -106,11 +110,17 @@ async function perform(
 			return;
 		}
 		const text = flags.json ? JSON.stringify(answer.json, null, 2) : answer.text;
-		if (text !== '') stdout.write(`${text}\n`);
+		if (text !== '') print(text);
 		cli.process.exitCode = answer.exit ?? 0;
 	} catch (error) {
 		cli.process.exitCode = reportError(error, { json: flags.json, stdout, stderr });
 	}
+}
+
+/** Whoever read our output has seen enough, as `head` does. */
+function endQuietlyOnBrokenPipe(error: NodeJS.ErrnoException): void {
+	if (error.code !== 'EPIPE') throw error;
+	process.exit();
 }
 
 function fullDescription({ brief, details, examples }: AnyCommand): string {

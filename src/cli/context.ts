@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isatty } from 'node:tty';
 import type { CommandContext, StricliProcess } from '@stricli/core';
 import { exactDirectory, exactEnvironment } from './exact-words.ts';
 
@@ -40,7 +41,7 @@ export function readContext(command: readonly string[] | null, catalog: CommandC
 		home,
 		storePath: resolve(env['DROPCLOTH_HOME'] || join(dataHome, 'dropcloth')),
 		command,
-		canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+		canAsk: isatty(0) && isatty(2),
 		catalog,
 	};
 }

@@ -11,7 +11,6 @@ import { reportError } from './report-error.ts';
 void main(exactArguments(process.argv.slice(2)));
 
 async function main(words: readonly string[]): Promise<void> {
-	process.stdout.on('error', endQuietlyOnBrokenPipe);
 	const separator = words.indexOf('--');
 	const own = separator < 0 ? words : words.slice(0, separator);
 	try {
@@ -34,9 +33,4 @@ async function main(words: readonly string[]): Promise<void> {
 /** The command that is asked for, or all of them when that is not known. */
 function wantedCommands(word: string): CommandName[] {
 	return Object.hasOwn(COMMANDS, word) ? [word as CommandName] : (Object.keys(COMMANDS) as CommandName[]);
-}
-
-function endQuietlyOnBrokenPipe(error: NodeJS.ErrnoException): void {
-	if (error.code !== 'EPIPE') throw error;
-	process.exit();
 }

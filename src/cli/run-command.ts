@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { ERRNO, errnoCode } from '../base/errno.ts';
 import { chooseBackend } from '../sandbox/backend.ts';
 import { showBinds } from '../sandbox/show-binds.ts';
@@ -27,7 +28,7 @@ export async function runCommand(
 		onPlan(plan) {
 			if (flags.showBinds) cli.process.stderr.write(showBinds(plan, backend));
 		},
-		onLaunch: (launched) => forwardSignals(launched, process.stdin.isTTY === true),
+		onLaunch: (launched) => forwardSignals(launched, isatty(0)),
 	});
 	if (outcome.outcome.kind === 'not-executed') warn(notExecuted(command[0] as string, outcome.outcome));
 	if (flags.onExit !== 'keep') {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { isUtf8Name } from '../base/bytes.ts';
+import { encodeName, isUtf8Name } from '../base/bytes.ts';
 import { baseName } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
 
@@ -33,7 +32,9 @@ export function distinctSessionIdFor(directory: string): string {
 	return `${sessionIdFor(directory)}-${pathDigits(directory)}`;
 }
 
-/** Four hexadecimal digits that stand for a path. */
+/** Four hexadecimal digits that stand for a path: FNV-1a, folded. Two paths that share them are told apart by their bases. */
 function pathDigits(directory: string): string {
-	return createHash('sha256').update(directory).digest('hex').slice(0, 4);
+	let hash = 0x811c9dc5;
+	for (const byte of encodeName(directory)) hash = Math.imul(hash ^ byte, 0x01000193);
+	return (((hash >>> 16) ^ hash) & 0xffff).toString(16).padStart(4, '0');
 }
