@@ -24,13 +24,13 @@ export const snap: CommandDefinition<Flags, [string?, string?]> = {
 		const { note = null, force } = invocation.flags;
 		const place = chosenPlace(invocation, given);
 		const meta = { trigger: 'manual', tag, note, force } as const;
-		const taken =
-			(await takeLiveSnapshot(place, meta)) ??
-			(await withOwnedSession(invocation, given, (session) => takeSnapshot(session, meta)));
+		const live = await takeLiveSnapshot(place, meta);
+		const taken = live ?? (await withOwnedSession(invocation, given, (session) => takeSnapshot(session, meta)));
 		const { id, files, bytes } = taken;
+		const frozenMs = live?.frozenMs ?? null;
 		const named = tag === null ? '' : ` ${nameText(tag)}`;
 		return {
-			json: { sessionId: place.id, id, tag, files, bytes },
+			json: { sessionId: place.id, id, tag, files, bytes, frozenMs },
 			text: `took snapshot ${id}${named} of session ${place.id}: ${count(files, 'file')}, ${sizeText(bytes)}`,
 		};
 	},

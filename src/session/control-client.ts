@@ -14,8 +14,8 @@ export interface ControlAnswers {
 	ping: { pid: number; argv: readonly string[] };
 	/** Ends the run; answered when the session is stopped and everything is taken in. */
 	stop: { stopped: true };
-	/** Takes the layer in and makes a snapshot. */
-	snap: { id: number; files: number; bytes: number };
+	/** Takes the layer in and makes a snapshot; `frozenMs` is how long everything inside stood still. */
+	snap: { id: number; files: number; bytes: number; frozenMs: number };
 	/** Takes the layer in, so that `@` is what is inside right now. */
 	'take-in': { takenIn: true };
 }

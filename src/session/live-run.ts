@@ -6,7 +6,7 @@ import { Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import { ControlServer } from './control-server.ts';
 import type { KernelLayer } from './kernel-layer.ts';
-import { type SeenAt, takeInLive } from './live-take-in.ts';
+import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
 import { removeOwnerFile, writeOwnerFile } from './owner-file.ts';
 import type { OwnedSession } from './session.ts';
 import { insertSnapshot, snapshotIfChanged } from './snapshot-session.ts';
@@ -104,16 +104,17 @@ export class LiveRun {
 			},
 			snap: ({ tag = null, note = null, force = false }) =>
 				this.#inOrder(async () => {
-					const { id, files, bytes } = await this.#takeIn((atRest) =>
-						insertSnapshot(this.#session, { trigger: 'manual', tag, note, force, atRest, run: this.#run }),
-					);
-					return { id, files, bytes };
+					return await this.#takeIn(({ atRest, frozenMs }) => {
+						const meta = { trigger: 'manual', tag, note, force, atRest, run: this.#run } as const;
+						const { id, files, bytes } = insertSnapshot(this.#session, meta);
+						return { id, files, bytes, frozenMs };
+					});
 				}),
 			'take-in': () => this.#inOrder(() => this.#takeIn(() => ({ takenIn: true }))),
 		};
 	}
 
-	#takeIn<T>(within: (atRest: boolean) => T): Promise<T> {
+	#takeIn<T>(within: (moment: Moment) => T): Promise<T> {
 		const { seenAt, started } = this.#facts;
 		return takeInLive(this.#session, this.#layer, this.#launched, seenAt, started, within);
 	}

@@ -13,10 +13,17 @@ import { TakeIn } from './take-in.ts';
 /** The trees of a live layer by where they are seen inside. */
 export type SeenAt = ReadonlyMap<LayerRole, string>;
 
+/** The moment at which a live layer was looked at. */
+export interface Moment {
+	/** Whether nothing had moved since the look before. */
+	readonly atRest: boolean;
+	/** How long everything stood still, from the request to stop to the answer that it goes on; 0 when nothing ran any more. */
+	readonly frozenMs: number;
+}
+
 /**
  * Takes a live layer in as it is at one moment. What is new is read while everything runs; then all stands still for as
- * long as it takes to look again and to read what moved since. `within` joins the transaction; it is told whether nothing
- * moved meanwhile.
+ * long as it takes to look again and to read what moved since. `within` joins the transaction.
  */
 export async function takeInLive<T>(
 	session: OwnedSession,
@@ -24,19 +31,21 @@ export async function takeInLive<T>(
 	launched: Launched,
 	seenAt: SeenAt,
 	agreedAt: Time,
-	within: (atRest: boolean) => T,
+	within: (moment: Moment) => T,
 ): Promise<T> {
 	const takeIn = new TakeIn(session.store, layer, agreedAt);
 	const init = await launched.init;
 	if (init !== null) flushMapped(layer, seenAt, mappedFiles(init));
 	takeIn.scan();
 	const before = takeIn.changed;
-	if (init !== null) await whileFrozen(launched, () => takeIn.scan(flushMapped(layer, seenAt, mappedFiles(init))));
-	return takeIn.commit(() => within(takeIn.changed === before));
+	const frozenMs =
+		init === null ? 0 : await whileFrozen(launched, () => takeIn.scan(flushMapped(layer, seenAt, mappedFiles(init))));
+	return takeIn.commit(() => within({ atRest: takeIn.changed === before, frozenMs }));
 }
 
-/** A sandbox that ends meanwhile stands still for good. */
-async function whileFrozen(launched: Launched, action: () => void): Promise<void> {
+/** Says for how many milliseconds. A sandbox that ends meanwhile stands still for good. */
+async function whileFrozen(launched: Launched, action: () => void): Promise<number> {
+	const began = performance.now();
 	const isFrozen = await launched.freeze().then(
 		() => true,
 		(error: unknown) => {
@@ -49,6 +58,7 @@ async function whileFrozen(launched: Launched, action: () => void): Promise<void
 	} finally {
 		if (isFrozen && !launched.hasEnded) await launched.thaw();
 	}
+	return isFrozen ? performance.now() - began : 0;
 }
 
 /**
