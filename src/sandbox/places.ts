@@ -23,8 +23,9 @@ export function placesOf(spec: SandboxSpec): Place[] {
 	const masks = [...spec.masks, ...masksInBinds(spec)];
 	const implied = impliedPlaces(spec, named).filter((place) => !isHidden(place.path, masks, named));
 	const shown = [...implied, ...named];
+	const containers = [...coversOf(spec).map((path): Place => ({ kind: 'room', path, reason: '' })), ...shown];
 	const hiding = masks
-		.filter((mask) => !isHidden(mask.path, without(masks, mask), named) && showsHost(spec, mask, shown, named))
+		.filter((mask) => !isHidden(mask.path, without(masks, mask), named) && showsHost(spec, mask, containers, named))
 		.map((mask) => maskPlace(mask, named));
 	// Stable: at one path what is shown comes first, then what hides it.
 	return [...shown, ...hiding].sort((a, b) => pathDepth(a.path) - pathDepth(b.path));
@@ -125,10 +126,9 @@ function masksInBinds(spec: SandboxSpec): Mask[] {
 }
 
 /** Whether what the mask hides would be seen there at all. */
-function showsHost(spec: SandboxSpec, mask: Mask, shown: readonly Place[], named: readonly Place[]): boolean {
+function showsHost(spec: SandboxSpec, mask: Mask, containers: readonly Place[], named: readonly Place[]): boolean {
 	if (named.some(({ path }) => path === mask.path)) return false;
-	const covers = coversOf(spec).map((path): Place => ({ kind: 'room', path, reason: '' }));
-	const container = containerOf(mask.path, [...covers, ...shown]);
+	const container = containerOf(mask.path, containers);
 	switch (container?.kind) {
 		case undefined:
 		case 'home-entry':
