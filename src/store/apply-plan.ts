@@ -57,7 +57,7 @@ class Planner {
 	readonly #write: TreeWrite;
 	readonly #changes: readonly Change[];
 	readonly #byPath = new Map<string, Change>();
-	readonly #drafts = new Map<string, Draft>();
+	readonly #drafts: Draft[] = [];
 	readonly #before = new Map<string, number | null>();
 	readonly #after = new Map<string, number | null>();
 	readonly #newInodes = new Map<number, Kind>();
@@ -80,24 +80,30 @@ class Planner {
 
 	plan(takeIno: () => number): ApplyPlan {
 		this.#draftInodes();
-		const inodes = [...this.#drafts.values()].map((draft) => this.#planInode(draft, takeIno));
+		const inodes = this.#drafts.map((draft) => this.#planInode(draft, takeIno));
 		return { inodes, entries: this.#planEntries() };
 	}
 
 	/** Renames claim their inode first, then the paths that stay; what is left over is new. */
 	#draftInodes(): void {
+		const linked = new Map<string, Draft>();
 		for (const change of this.#changes) {
-			if (change.after === null || change.after.kind === 'whiteout') continue;
-			const name = change.link === null ? `path ${change.path}` : `link ${change.link}`;
-			const draft = this.#drafts.get(name);
-			if (draft === undefined) this.#drafts.set(name, { changes: [change], kind: change.after.kind, ino: null });
-			else if (draft.kind === 'directory') throw new PosixError('EPERM', 'link', change.path);
-			else draft.changes.push(change);
+			const { after, link } = change;
+			if (after === null || after.kind === 'whiteout') continue;
+			const known = link === null ? undefined : linked.get(link);
+			if (known !== undefined) {
+				if (known.kind === 'directory') throw new PosixError('EPERM', 'link', change.path);
+				known.changes.push(change);
+				continue;
+			}
+			const draft: Draft = { changes: [change], kind: after.kind, ino: null };
+			this.#drafts.push(draft);
+			if (link !== null) linked.set(link, draft);
 		}
-		for (const draft of this.#drafts.values()) {
+		for (const draft of this.#drafts) {
 			for (const { from } of draft.changes) if (from !== null && this.#byPath.has(from)) this.#claim(draft, from);
 		}
-		for (const draft of this.#drafts.values()) for (const { path } of draft.changes) this.#claim(draft, path);
+		for (const draft of this.#drafts) for (const { path } of draft.changes) this.#claim(draft, path);
 	}
 
 	#claim(draft: Draft, path: string): void {
