@@ -5,6 +5,8 @@ import { ScanMemory } from '../layer/scan-memory.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
 import {
+	finishLayerRoot,
+	hasLayerRoot,
 	type LayerPlace,
 	type LayerRole,
 	makeLayer,
@@ -47,15 +49,23 @@ export class KernelLayer {
 	/** Makes a layer from the store's present and declares it the truth. */
 	static fromStore(sessionPlace: SessionPlace, store: Store): KernelLayer {
 		const layer = new KernelLayer(makeLayer(sessionPlace, nextLayerNumber(sessionPlace)));
-		const view = store.tree.at('now');
-		for (const root of store.tree.roots()) {
-			if (!isLayerRole(root.role)) continue;
-			makeLayerRoot(layer.place, root.role);
-			layer.memories.set(root.role, layOut(view, root.ino, upperPath(layer.place, root.role)));
-		}
-		layer.declareInLine(store);
+		layer.addMissingRoots(store);
 		removeOtherLayers(sessionPlace, layer.place);
 		return layer;
+	}
+
+	/** Lays out the trees that the layer does not have yet, and declares it the truth. */
+	addMissingRoots(store: Store): void {
+		const missing = store.tree.roots().filter(({ role }) => isLayerRole(role) && !hasLayerRoot(this.place, role));
+		if (missing.length === 0 && this.isInLine) return;
+		const view = store.tree.at('now');
+		for (const root of missing) {
+			if (!isLayerRole(root.role)) continue;
+			makeLayerRoot(this.place, root.role);
+			this.memories.set(root.role, layOut(view, root.ino, upperPath(this.place, root.role)));
+			finishLayerRoot(this.place, root.role);
+		}
+		this.declareInLine(store);
 	}
 
 	/** The layer that is there, with what is remembered of it for the store's present state. */

@@ -58,10 +58,20 @@ export function makeLayer(place: SessionPlace, number: number): LayerPlace {
 	return layer;
 }
 
-/** Makes the directories of one tree where they are missing. Returns whether the upper directory is new. */
-export function makeLayerRoot(layer: LayerPlace, role: LayerRole): boolean {
-	mkdirSync(workPath(layer, role), { recursive: true, mode: 0o700 });
-	return mkdirSync(upperPath(layer, role), { recursive: true, mode: 0o700 }) !== undefined;
+/** Whether the layer has a tree, laid out to its end. */
+export function hasLayerRoot(layer: LayerPlace, role: LayerRole): boolean {
+	return existsSync(workPath(layer, role));
+}
+
+/** Makes the directories of one tree, empty; what a killed lay-out left there is removed. */
+export function makeLayerRoot(layer: LayerPlace, role: LayerRole): void {
+	removeTree(join(layer.path, role));
+	mkdirSync(upperPath(layer, role), { recursive: true, mode: 0o700 });
+}
+
+/** Says that a tree is laid out. */
+export function finishLayerRoot(layer: LayerPlace, role: LayerRole): void {
+	mkdirSync(workPath(layer, role), { mode: 0o700 });
 }
 
 /** Whether the layer's directories are there and were written since this machine started. */

@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts';
 import { realDirectory } from './base-directory.ts';
 import { KernelLayer } from './kernel-layer.ts';
-import { type LayerPlace, type LayerRoot, makeLayerRoot } from './layer-place.ts';
+import type { LayerPlace, LayerRoot } from './layer-place.ts';
 import { rootInode } from './root-inode.ts';
 import { wantedRoots } from './run-roots.ts';
 import type { RunRequest } from './run-session.ts';
@@ -27,7 +27,7 @@ export async function prepareRun({ target, sandbox, notify, clock }: RunRequest)
 		const roots = wantedRoots(basePath, sandbox.home, sandbox.storePath);
 		keepRoots(session.store, roots);
 		session.layer ??= KernelLayer.fromStore(place, session.store);
-		for (const { role } of roots) makeLayerRoot(session.layer.place, role);
+		session.layer.addMissingRoots(session.store);
 		return { session, layer: session.layer.place, roots };
 	} catch (error) {
 		session.close();
