@@ -154,6 +154,8 @@ void op_exec(char **operand, int extra) {
 	struct operation_mark mark = current_operation;
 	int ends[2];
 	must(sys_socketpair(ends), "socketpair");
+	/* Before there is a command that the terminal could send something to. */
+	if (own_group && !owns_terminal) sys_write(life_line, &(char){FORWARD_ALL}, 1);
 	int command = (int)must(sys_fork(identity_is_mapped() ? CLONE_NEWUSER : 0), "clone");
 	if (!command) {
 		sys_close(ends[0]);

@@ -15,8 +15,12 @@ unsigned caller_umask;
 static int terminal = -1;
 static int own_group;
 static int group_at_start;
+/* The terminal's own signals are handed on as well. */
+static bool forward_all;
 /* The group inside that had the terminal when the caller's job stopped. */
 static int group_held;
+/* Continues that PID 1 has not answered: a stop that it tells meanwhile was before them. */
+static int continues_unanswered;
 
 /* The terminal's foreground group, 0 for none that can be named here, -errno when FD is not the session's terminal. */
 static int foreground_group(int fd) {
@@ -36,18 +40,19 @@ static void look_at_terminal(void) {
 	owns_terminal = foreground_group(0) == own_group;
 }
 
-static void say_to_init(int line, char message) { sys_write(line, &message, 1); }
+static void tell_init(int line, int message) { sys_write(line, &(unsigned char){(unsigned char)message}, 1); }
 
 /* After the caller's job was continued. With `fg` the terminal is ours again, and goes back to the group inside. */
-static void job_continued(int line) {
+static void job_continued(int line, int flags) {
 	bool at_front = terminal >= 0 && foreground_group(terminal) == own_group;
 	if (at_front && group_held) {
 		give_terminal(group_held);
 		group_held = 0;
-		say_to_init(line, CONTINUE);
-	} else {
-		say_to_init(line, at_front ? CONTINUE_AT_FRONT : CONTINUE);
+	} else if (at_front) {
+		flags |= AT_FRONT;
 	}
+	tell_init(line, CONTINUE | flags);
+	continues_unanswered++;
 }
 
 /*
@@ -65,20 +70,12 @@ static void job_stopped(int line, bool held_inside) {
 	sys_kill(0, SIGTSTP);
 	sys_rt_sigprocmask(SIG_UNBLOCK, SIGNAL_BIT(SIGTSTP));
 	sys_rt_sigprocmask(SIG_BLOCK, SIGNAL_BIT(SIGTSTP));
-	job_continued(line);
-}
-
-/* A queued signal carries a value, by which PID 1 tells it from one that the whole group got. */
-static void forward(int init, int signal) {
-	siginfo_t info = {0};
-	info.si_signo = signal;
-	info.si_code = SI_QUEUE;
-	info.si_value.sival_int = FORWARDED;
-	sys_rt_sigqueueinfo(init, signal, &info);
+	sys_take_pending(SIGNAL_BIT(SIGCONT));
+	job_continued(line, 0);
 }
 
 /* What the terminal sends (code > 0) reaches the command by itself, unless it has a group of its own. */
-static bool is_for_command(const struct signalfd_siginfo *signal, bool forward_all) {
+static bool is_for_command(const struct signalfd_siginfo *signal) {
 	if ((int)signal->ssi_pid == sys_getpid() && signal->ssi_code <= 0) return false;
 	return signal->ssi_code <= 0 || forward_all;
 }
@@ -90,28 +87,40 @@ static _Noreturn void end_with(int status) {
 	quit(signal ? 128 + signal : status >> 8 & 255);
 }
 
+static void read_life_line(int line, char message) {
+	switch (message) {
+	case FORWARD_ALL:
+		forward_all = true;
+		break;
+	case CONTINUED:
+		continues_unanswered--;
+		break;
+	case COMMAND_STOPPED:
+	case COMMAND_STOPPED_AT_FRONT:
+		if (!continues_unanswered) job_stopped(line, message == COMMAND_STOPPED_AT_FRONT);
+	}
+}
+
 static _Noreturn void watch_init(int init, int line) {
 	int signals = (int)must(sys_signalfd(ALL_SIGNALS), "signalfd");
 	struct pollfd polled[] = {{signals, POLLIN, 0}, {line, POLLIN, 0}};
 	unsigned count = 2;
-	bool forward_all = false;
 	for (;;) {
 		polled[0].revents = polled[1].revents = 0;
 		if (sys_ppoll(polled, count, NULL) < 0) continue;
 		if (polled[1].revents) {
 			char message;
-			if (sys_read(line, &message, 1) != 1) count = 1;
-			else if (message == FORWARD_ALL) forward_all = true;
-			else job_stopped(line, message == COMMAND_STOPPED_AT_FRONT);
+			if (sys_read(line, &message, 1) == 1) read_life_line(line, message);
+			else count = 1;
 		}
 		struct signalfd_siginfo signal;
 		if (!polled[0].revents || sys_read(signals, &signal, sizeof signal) != sizeof signal) continue;
 		int status;
 		if (signal.ssi_signo == SIGCHLD) {
 			if (sys_wait4(init, &status, WNOHANG) == init) end_with(status);
-		} else if (is_for_command(&signal, forward_all)) {
-			if (signal.ssi_signo == SIGCONT) job_continued(line);
-			else forward(init, (int)signal.ssi_signo);
+		} else if (is_for_command(&signal)) {
+			if (signal.ssi_signo == SIGCONT) job_continued(line, NOT_BY_JOB);
+			else tell_init(line, (int)signal.ssi_signo + (signal.ssi_code > 0 ? TO_GROUP : 0));
 		}
 	}
 }

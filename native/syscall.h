@@ -100,6 +100,9 @@ static inline long sys_execve(const char *path, char **arguments, char **environ
 static inline long sys_wait4(int pid, int *status, int options) {
 	return system_call(__NR_wait4, pid, (long)status, options, 0, 0);
 }
+static inline long sys_waitid(int pid, siginfo_t *info, int options) {
+	return system_call(__NR_waitid, 1 /* P_PID */, pid, (long)info, options, 0);
+}
 static inline int sys_getpid(void) { return (int)system_call(__NR_getpid, 0, 0, 0, 0, 0); }
 static inline int sys_getppid(void) { return (int)system_call(__NR_getppid, 0, 0, 0, 0, 0); }
 static inline int sys_getpgid(int pid) { return (int)system_call(__NR_getpgid, pid, 0, 0, 0, 0); }
@@ -125,9 +128,6 @@ static inline long sys_kill(int pid, int signal) { return system_call(__NR_kill,
 static inline long sys_tgkill(int pid, int thread, int signal) {
 	return system_call(__NR_tgkill, pid, thread, signal, 0, 0);
 }
-static inline long sys_rt_sigqueueinfo(int pid, int signal, siginfo_t *info) {
-	return system_call(__NR_rt_sigqueueinfo, pid, signal, (long)info, 0, 0);
-}
 /* HOW is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK. */
 static inline long sys_rt_sigprocmask(int how, uint64_t signals) {
 	return system_call(__NR_rt_sigprocmask, how, (long)&signals, 0, SIGNAL_SET_BYTES, 0);
@@ -137,6 +137,11 @@ static inline long sys_rt_sigaction(int signal, const void *action) {
 }
 static inline long sys_signalfd(uint64_t signals) {
 	return system_call(__NR_signalfd4, -1, (long)&signals, SIGNAL_SET_BYTES, O_CLOEXEC, 0);
+}
+/* Takes one of the pending signals away, without waiting. */
+static inline long sys_take_pending(uint64_t signals) {
+	struct __kernel_timespec at_once = {0, 0};
+	return system_call(__NR_rt_sigtimedwait, (long)&signals, 0, (long)&at_once, SIGNAL_SET_BYTES, 0);
 }
 static inline long sys_ppoll(struct pollfd *polled, unsigned count, struct __kernel_timespec *limit) {
 	return system_call(__NR_ppoll, (long)polled, count, (long)limit, 0, 0);

@@ -65,8 +65,8 @@ export class Launch {
 		this.#child = child;
 		this.#stdout = new Collected(child.stdout);
 		this.#stderr = new Collected(child.stderr);
-		this.#report = new Collected(child.stdio[4] as Readable);
-		this.#answers = new Collected(child.stdio[5] as Readable);
+		this.#report = new Collected(extraStream(child, 4));
+		this.#answers = new Collected(extraStream(child, 5));
 		child.stdin?.on('error', () => {}); // a launcher that refuses its plan reads none of it
 		this.ended = new Promise((resolve, reject) => {
 			child.on('error', reject);
@@ -85,7 +85,7 @@ export class Launch {
 
 	/** The owner's end of descriptor 5. */
 	get control(): Duplex {
-		return this.#child.stdio[5] as Duplex;
+		return extraStream(this.#child, 5);
 	}
 
 	/** Process id of the sandbox's PID 1, once it is there. */
@@ -121,6 +121,11 @@ export class Launch {
 		const failure = report.find((line) => line.startsWith('fail ')) ?? '';
 		return { code, signal, stdout: this.#stdout.text, stderr: this.#stderr.text, report, failure };
 	}
+}
+
+/** A pipe beyond the standard ones: both ways, and not in the type of `stdio` beyond the fifth. */
+function extraStream(child: ChildProcess, fd: number): Duplex {
+	return (child.stdio as readonly unknown[])[fd] as Duplex;
 }
 
 /** All that a stream has said, and waiting for some of it. */
