@@ -5,6 +5,7 @@ import { resolveRef } from '../history/refs.ts';
 import {
 	abortSessionApply,
 	continueSessionApply,
+	type PlannedPath,
 	PreparedApply,
 	type SessionApply,
 	undoSessionApply,
@@ -131,13 +132,15 @@ function surfaceList(entries: readonly SurfaceEntry[]): string {
 
 function planText(session: OwnedSession, prepared: PreparedApply, summary: ApplySummary): string {
 	const { applied, removed, merged, conflicts, executableSurface, dryRun } = summary;
-	const paths = prepared.paths();
+	const of = (what: PlannedPath['what']) => prepared.paths().filter((path) => path.what === what);
 	const shown = ({ root, path }: { root: string; path: string }) =>
 		`${root === 'project' ? '' : `${root}:`}${nameText(path)}`;
+	const touched = of('touched').length;
 	return [
 		`${dryRun ? 'would write' : 'wrote'} ${count(applied, 'path')} and ${dryRun ? 'remove' : 'removed'} ${removed} in ${nameText(session.project.basePath ?? '')}${merged === 0 ? '' : `, ${merged} of them merged`}`,
-		...paths.filter(({ removed: gone }) => gone).map((path) => `  D ${shown(path)}`),
-		...paths.filter(({ removed: gone }) => !gone).map((path) => `  W ${shown(path)}`),
+		...of('removed').map((path) => `  D ${shown(path)}`),
+		...of('written').map((path) => `  W ${shown(path)}`),
+		...(touched === 0 ? [] : [`  and ${count(touched, 'path')} of which times or owners alone change`]),
 		...conflicts.map((conflict) => `  conflict: ${shown(conflict)}: ${conflict.reason}`),
 		...executableSurface.map(({ path, reason }) => `  the host would run: ${nameText(path)} (${reason})`),
 	].join('\n');

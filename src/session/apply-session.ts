@@ -3,6 +3,7 @@ import { type ApplyPlan, type ApplySummary, isNothingToApply, planApply, summari
 import { abortApply, continueApply, undoApply } from '../apply/resume-apply.ts';
 import type { HostedRoot } from '../apply/starting-points.ts';
 import { refuseConflicts, refuseInterrupted, writeApply } from '../apply/write-host.ts';
+import type { Change } from '../base/change.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { HostTree } from '../host/host-tree.ts';
@@ -16,6 +17,13 @@ export interface SessionApply {
 	readonly resolve: PlanOptions['resolve'];
 	/** Globs below the project. */
 	readonly only: readonly string[];
+}
+
+/** One path of an apply. `touched`: its times, attributes or owner alone change. */
+export interface PlannedPath {
+	readonly root: string;
+	readonly path: string;
+	readonly what: 'written' | 'removed' | 'touched';
 }
 
 /** A session's apply, planned, with its host directories open to be written. */
@@ -56,9 +64,9 @@ export class PreparedApply implements Disposable {
 	}
 
 	/** The paths that are written and removed, each with its tree. */
-	paths(): { readonly root: string; readonly path: string; readonly removed: boolean }[] {
+	paths(): PlannedPath[] {
 		return this.#plan.trees.flatMap(({ root, plan }) =>
-			plan.changes.map(({ path, after }) => ({ root: root.role, path, removed: after === null })),
+			plan.changes.map((change) => ({ root: root.role, path: change.path, what: whatHappens(change) })),
 		);
 	}
 
@@ -90,6 +98,12 @@ export function abortSessionApply(session: OwnedSession): string[] {
 /** Puts the host back to before the last apply. Throws Refusal 'drifted' when the host changed since. */
 export function undoSessionApply(session: OwnedSession): void {
 	withHosts(session, (hosted) => undoApply(session.store, hosted, finishOptions(session)));
+}
+
+function whatHappens({ before, after, content }: Change): PlannedPath['what'] {
+	if (after === null) return 'removed';
+	const sameThing = before !== null && before.kind === after.kind && before.mode === after.mode;
+	return sameThing && content === null && before.target === after.target ? 'touched' : 'written';
 }
 
 function finishOptions(session: OwnedSession): Parameters<typeof writeApply>[2] {
