@@ -2,9 +2,10 @@ import { isWithin } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
 import { type DiffEntry, diffViews } from '../history/diff.ts';
 import { writePatch } from '../history/patch.ts';
-import { resolveRef } from '../history/refs.ts';
+import type { Point } from '../history/refs.ts';
 import { statText } from '../history/stat-text.ts';
 import { refreshLive } from '../session/live-snapshot.ts';
+import { readSnapshots } from '../session/read-snapshots.ts';
 import type { Session } from '../session/session.ts';
 import { type ComparedTree, SessionViews } from '../session/session-views.ts';
 import { chosenPlace, SESSION_ARGUMENT, withSession } from './choose.ts';
@@ -53,14 +54,16 @@ export const diff: CommandDefinition<Flags, [string?, string?, string?]> = {
 		if ([invocation.flags.patch, invocation.flags.stat, invocation.flags.nameStatus].filter(Boolean).length > 1) {
 			throw new Refusal('usage', 'one-form', '--patch, --stat and --name-status exclude each other');
 		}
-		if ([a, b].some((ref) => ref.startsWith('@'))) await refreshLive(chosenPlace(invocation, given));
-		return withSession(invocation, given, (session) => session.store.read(() => compare(invocation, session, a, b)));
+		if ([a, b].some((ref) => ref.startsWith('@'))) await refreshLive(chosenPlace(invocation, given), invocation.warn);
+		return withSession(invocation, given, (session) =>
+			readSnapshots(session, [a, b], (points) => compare(invocation, session, [a, b], points)),
+		);
 	},
 };
 
-function compare(invocation: Invocation<Flags>, session: Session, a: string, b: string): Answer {
-	const from = resolveRef(session.store, a);
-	const to = resolveRef(session.store, b);
+type Two<T> = readonly [T, T];
+
+function compare(invocation: Invocation<Flags>, session: Session, [a, b]: Two<string>, [from, to]: Two<Point>): Answer {
 	const include = pathFilter(invocation, session);
 	const views = new SessionViews(session.store);
 	try {

@@ -1,7 +1,8 @@
 import { isoTime } from '../base/clock.ts';
 import { Refusal } from '../base/refusal.ts';
 import { type DiffEntry, diffViews } from '../history/diff.ts';
-import { resolveRef } from '../history/refs.ts';
+import type { Point } from '../history/refs.ts';
+import { readSnapshots } from '../session/read-snapshots.ts';
 import type { Session } from '../session/session.ts';
 import { SessionViews } from '../session/session-views.ts';
 import { type Run, Runs } from '../store/runs.ts';
@@ -21,12 +22,13 @@ export const show: CommandDefinition<object, [string, string]> = {
 		{ parse: String, brief: 'A snapshot: a number, a tag, or @~2', placeholder: 'REF' },
 	],
 	run: (invocation, given, ref) =>
-		withSession(invocation, given, (session) => session.store.read(() => showSnapshot(session, ref))),
+		withSession(invocation, given, (session) =>
+			readSnapshots(session, [ref], ([point]) => showSnapshot(session, ref, point)),
+		),
 };
 
-function showSnapshot(session: Session, ref: string): Answer {
+function showSnapshot(session: Session, ref: string, point: Point): Answer {
 	const { store } = session;
-	const point = resolveRef(store, ref);
 	const snapshot = typeof point === 'number' ? store.snapshots.get(point) : null;
 	if (snapshot === null) {
 		throw new Refusal('usage', 'not-a-snapshot', `${ref} is no snapshot`, {

@@ -33,14 +33,15 @@ export class ScanMemory {
 	 * format, or with another token): then everything is to be scanned anew.
 	 */
 	static load(path: string, token: string): ScanMemory | null {
-		let file: Buffer;
-		try {
-			file = readFileSync(fsPath(path));
-		} catch (error) {
-			if (errorCode(error) === 'ENOENT') return null;
-			throw error;
-		}
-		return parse(file, token);
+		const file = readIfThere(path);
+		const kept = file === null ? null : parse(file);
+		return kept?.token === token ? kept.memory : null;
+	}
+
+	/** The token of the memory kept in this file; null when there is none, or a damaged one. */
+	static tokenOf(path: string): string | null {
+		const file = readIfThere(path);
+		return file === null ? null : (parse(file)?.token ?? null);
 	}
 
 	/**
@@ -127,7 +128,17 @@ function format(memory: ScanMemory, token: string): Buffer {
 	return file;
 }
 
-function parse(read: Buffer, token: string): ScanMemory | null {
+function readIfThere(path: string): Buffer | null {
+	try {
+		return readFileSync(fsPath(path));
+	} catch (error) {
+		if (errorCode(error) === 'ENOENT') return null;
+		throw error;
+	}
+}
+
+/** Null for a file that is damaged or of an older format. */
+function parse(read: Buffer): { readonly token: string; readonly memory: ScanMemory } | null {
 	const file = read.byteOffset % 4 === 0 ? read : Buffer.from(new Uint8Array(read).buffer);
 	if (file.length < HEADER_WORDS * 4) return null;
 	const header = new Uint32Array(file.buffer, file.byteOffset, HEADER_WORDS);
@@ -138,7 +149,6 @@ function parse(read: Buffer, token: string): ScanMemory | null {
 	if (file.length !== namesAt + Number(nameBytes)) return null;
 	header[6] = 0;
 	if (crc32(file) !== checksum) return null;
-	if (file.toString('utf8', body, namesAt) !== token) return null;
 	const records = new Uint32Array(file.buffer, file.byteOffset + HEADER_WORDS * 4, Number(count) * RECORD_WORDS);
-	return new ScanMemory(records, file.subarray(namesAt));
+	return { token: file.toString('utf8', body, namesAt), memory: new ScanMemory(records, file.subarray(namesAt)) };
 }

@@ -7,6 +7,7 @@ import type { Change } from '../base/change.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { HostTree } from '../host/host-tree.ts';
+import { checkBaseInPlace } from './base-directory.ts';
 import type { OwnedSession } from './session.ts';
 import { snapshotIfChanged } from './snapshot-session.ts';
 
@@ -138,11 +139,19 @@ function openHosts(session: OwnedSession): HostedRoot[] {
 }
 
 function openHost(path: string): HostTree {
+	let host: HostTree;
 	try {
-		return HostTree.open(path, 'rw');
+		host = HostTree.open(path, 'rw');
 	} catch (error) {
 		throw notOpened(path, error);
 	}
+	try {
+		checkBaseInPlace(path);
+	} catch (error) {
+		host.close();
+		throw error;
+	}
+	return host;
 }
 
 function notOpened(path: string, cause: unknown): unknown {

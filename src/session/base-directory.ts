@@ -3,6 +3,7 @@ import { decodeName, fsPath } from '../base/bytes.ts';
 import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
+import { realPath, realPathOfNew } from '../sandbox/real-path.ts';
 
 /**
  * Checks a directory that is to become a base and returns its real path. Throws Refusal 'failed' when it is missing or no
@@ -13,12 +14,12 @@ export function checkBase(
 	{ home, storePath, force }: { home: string; storePath: string; force: boolean },
 ): string {
 	const real = realDirectory(path);
-	if (isWithin(real, storePath)) {
+	if (isWithin(real, realPathOfNew(storePath))) {
 		throw new Refusal('failed', 'base-in-store', `${real} lies in the store ${storePath}`, {
 			hint: 'choose another directory',
 		});
 	}
-	if ((real === '/' || isWithin(home, real)) && !force) {
+	if ((real === '/' || isWithin(realPath(home)?.path ?? home, real)) && !force) {
 		throw new Refusal(
 			'failed',
 			'base-too-wide',
@@ -40,6 +41,18 @@ export function realDirectory(path: string): string {
 		throw notReached(path, error);
 	}
 	throw notADirectory(path, null);
+}
+
+/**
+ * Checks that a session's base is still the directory that it was attached to. Throws Refusal 'failed' when it is gone,
+ * 'drifted' when its path leads elsewhere now: a symlink in its place must not redirect a run or an apply.
+ */
+export function checkBaseInPlace(basePath: string): void {
+	const real = realDirectory(basePath);
+	if (real === basePath) return;
+	throw new Refusal('drifted', 'base-redirected', `the base ${basePath} leads to ${real} now`, {
+		hint: 'put the directory back, or say with `dropcloth attach SESSION DIR` where it is',
+	});
 }
 
 function notReached(path: string, cause: unknown): unknown {

@@ -1,12 +1,16 @@
 import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
+import { fsPath, isUtf8Name } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal, type RefusalKind } from '../base/refusal.ts';
 import type { SessionPlace } from './session-place.ts';
 
 /** Longest path that fits into sockaddr_un (unix(7)) with its final NUL. */
 const SOCKET_PATH_BYTES = 107;
+
+/** How long an owner may take to say that it is there: it may be in the middle of a scan. */
+const PING_TIMEOUT_MS = 10_000;
 
 /** What can be asked of a live session's owner, with each answer's shape. */
 export interface ControlAnswers {
@@ -40,13 +44,16 @@ export interface ControlFailure {
 }
 
 /**
- * Asks the owner of a live session. Null when nobody listens: no owner, or one that was killed. Throws the owner's Refusal.
+ * Asks the owner of a live session. Null when nobody listens: no owner, or one that was killed. Throws the owner's Refusal,
+ * and Refusal 'busy' when it does not answer at all.
  */
 export async function askOwner<VERB extends ControlVerb>(
 	place: SessionPlace,
 	request: ControlRequest & { verb: VERB },
 ): Promise<ControlAnswers[VERB] | null> {
-	const line = await exchange(place, `${JSON.stringify(request)}\n`);
+	// an owner that stands still, such as after Ctrl-Z, would let everybody wait: it has to answer once
+	if (request.verb !== 'ping' && (await askOwner(place, { verb: 'ping' })) === null) return null;
+	const line = await exchange(place, `${JSON.stringify(request)}\n`, request.verb === 'ping' ? PING_TIMEOUT_MS : 0);
 	if (line === null) return null;
 	const reply = JSON.parse(line) as { answer: ControlAnswers[VERB] } | { failure: ControlFailure };
 	if ('answer' in reply) return reply.answer;
@@ -54,19 +61,25 @@ export async function askOwner<VERB extends ControlVerb>(
 	throw new Refusal(kind, code, message, hint === null ? {} : { hint });
 }
 
-/** A path by which the socket can be reached even when its own is too long; `release` ends its validity. */
+/** A path by which the socket can be reached even when its own is too long or is no UTF-8; `release` ends its validity. */
 export function shortSocketPath(place: SessionPlace): { path: string; release(): void } {
-	if (Buffer.byteLength(place.socketPath) <= SOCKET_PATH_BYTES) return { path: place.socketPath, release() {} };
-	const directory = openSync(dirname(place.socketPath), 'r');
+	const fits = isUtf8Name(place.socketPath) && Buffer.byteLength(place.socketPath) <= SOCKET_PATH_BYTES;
+	if (fits) return { path: place.socketPath, release() {} };
+	const directory = openSync(fsPath(dirname(place.socketPath)), 'r');
 	return { path: `/proc/self/fd/${directory}/control.sock`, release: () => closeSync(directory) };
 }
 
-function exchange(place: SessionPlace, request: string): Promise<string | null> {
+/** Without a timeout when that is 0. */
+function exchange(place: SessionPlace, request: string, timeoutMs: number): Promise<string | null> {
 	const short = shortSocketPath(place);
 	return new Promise<string | null>((resolve, reject) => {
 		let text = '';
 		const socket = connect(short.path);
 		socket.setEncoding('utf8');
+		socket.setTimeout(timeoutMs, () => {
+			socket.destroy();
+			reject(stoppedRefusal(place));
+		});
 		socket.on('connect', () => socket.write(request));
 		socket.on('data', (chunk: string) => {
 			text += chunk;
@@ -78,6 +91,13 @@ function exchange(place: SessionPlace, request: string): Promise<string | null> 
 			else reject(error);
 		});
 	}).finally(short.release);
+}
+
+function stoppedRefusal({ id }: SessionPlace): Refusal {
+	const what = `the process that runs session '${id}' does not answer; it may be stopped`;
+	return new Refusal('busy', 'session-stopped', what, {
+		hint: 'let it go on with `fg` or `kill -CONT`; `dropcloth ps` shows it',
+	});
 }
 
 function isReset(error: Error): boolean {

@@ -1,5 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { fsPath } from '../base/bytes.ts';
 import { Refusal } from '../base/refusal.ts';
 import {
 	type ControlAnswers,
@@ -25,15 +26,20 @@ export class ControlServer {
 	readonly #server: Server;
 	readonly #place: SessionPlace;
 
-	private constructor(server: Server, place: SessionPlace) {
+	/** Connections that have not asked for anything yet. */
+	readonly #silent: Set<Socket>;
+
+	private constructor(server: Server, place: SessionPlace, silent: Set<Socket>) {
 		this.#server = server;
 		this.#place = place;
+		this.#silent = silent;
 	}
 
 	/** Starts to listen, in the place of whatever a killed owner left. Only with the owner's lock held. */
 	static async listen(place: SessionPlace, handlers: ControlHandlers): Promise<ControlServer> {
-		rmSync(place.socketPath, { force: true });
-		const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, handlers));
+		rmSync(fsPath(place.socketPath), { force: true });
+		const silent = new Set<Socket>();
+		const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, handlers, silent));
 		const short = shortSocketPath(place);
 		const umask = process.umask(0o177);
 		try {
@@ -45,32 +51,34 @@ export class ControlServer {
 			process.umask(umask);
 			short.release();
 		}
-		chmodSync(place.socketPath, 0o600);
-		return new ControlServer(server, place);
+		chmodSync(fsPath(place.socketPath), 0o600);
+		return new ControlServer(server, place, silent);
 	}
 
-	/** Stops taking requests; those being answered are finished by their handlers. */
+	/** Stops taking requests, as if nobody listened any more; those being answered are finished by their handlers. */
 	close(): void {
 		this.#server.close();
-		rmSync(this.#place.socketPath, { force: true });
+		for (const socket of this.#silent) socket.destroy();
+		rmSync(fsPath(this.#place.socketPath), { force: true });
 	}
 }
 
-function serve(socket: Socket, handlers: ControlHandlers): void {
+function serve(socket: Socket, handlers: ControlHandlers, silent: Set<Socket>): void {
 	let text = '';
-	let asked = false;
+	silent.add(socket);
 	socket.setEncoding('utf8');
 	socket.setTimeout(REQUEST_TIMEOUT_MS, () => {
-		if (!asked) socket.destroy();
+		if (silent.has(socket)) socket.destroy();
 	});
 	socket.on('error', () => socket.destroy());
+	socket.on('close', () => silent.delete(socket));
 	socket.on('data', (chunk: string) => {
-		if (asked) return;
+		if (!silent.has(socket)) return;
 		text += chunk;
 		if (text.length > REQUEST_BYTES) socket.destroy();
 		const end = text.indexOf('\n');
 		if (end < 0) return;
-		asked = true;
+		silent.delete(socket);
 		void answer(text.slice(0, end), handlers).then((line) => socket.end(line));
 	});
 }

@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fsPath } from '../base/bytes.ts';
 import { removeTree } from './layer-place.ts';
 import { lockOwner } from './owner-lock.ts';
 import { type SessionPlace, syncDirectory } from './session-place.ts';
@@ -20,12 +21,12 @@ export async function discardSession(place: SessionPlace): Promise<void> {
 
 function discardDirectory(directory: string): void {
 	const doomed = join(dirname(directory), `.discarded-${process.pid}-${Date.now()}`);
-	renameSync(directory, doomed);
+	renameSync(fsPath(directory), fsPath(doomed));
 	syncDirectory(dirname(directory));
 	removeTree(doomed);
 }
 
 function discardFile(place: SessionPlace): void {
-	for (const suffix of ['', '-wal', '-shm']) rmSync(`${place.dbPath}${suffix}`, { force: true });
+	for (const suffix of ['', '-wal', '-shm']) rmSync(fsPath(`${place.dbPath}${suffix}`), { force: true });
 	removeTree(place.sidePath);
 }

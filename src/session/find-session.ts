@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { isWithin } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
+import { realDirectory } from './base-directory.ts';
 import { Session } from './session.ts';
 import { findPlace, placeInStore, type SessionPlace, sessionIds } from './session-place.ts';
 
@@ -45,7 +45,7 @@ export function chooseSession({ storePath, given, fromEnvironment, cwd }: Sessio
 
 /** The sessions of a store whose base is the given directory or holds it; of nested bases only the innermost counts. */
 export function sessionsOver(storePath: string, directory: string): SessionPlace[] {
-	const real = realpathSync(directory);
+	const real = realDirectory(directory);
 	const found = sessionIds(storePath).flatMap((id) => {
 		const place = placeInStore(storePath, id);
 		const base = basePathOf(place);

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { fsPath } from '../base/bytes.ts';
 import type { Change } from '../base/change.ts';
+import { crashPoint } from '../host/crash-point.ts';
 import { bringInLine, layOut } from '../layer/lay-out.ts';
 import { ScanMemory } from '../layer/scan-memory.ts';
 import type { Root } from '../store/roots.ts';
@@ -7,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import {
 	finishLayerRoot,
 	hasLayerRoot,
+	LAYER_ROLES,
 	type LayerPlace,
 	type LayerRole,
 	makeLayer,
@@ -41,6 +45,11 @@ export class KernelLayer {
 	readonly memories = new Map<LayerRole, ScanMemory>();
 	/** Whether the layer holds what the store does: not while something may be writing to it. */
 	isInLine = false;
+	/**
+	 * Files that were mapped shared and writable when last looked at, by role: on a tmpfs what is stored through such a mapping
+	 * later leaves no trace in the file's times.
+	 */
+	mapped: ReadonlyMap<LayerRole, ReadonlySet<string>> = new Map();
 
 	private constructor(place: LayerPlace) {
 		this.place = place;
@@ -63,6 +72,7 @@ export class KernelLayer {
 			if (!isLayerRole(root.role)) continue;
 			makeLayerRoot(this.place, root.role);
 			this.memories.set(root.role, layOut(view, root.ino, upperPath(this.place, root.role)));
+			crashPoint('layer-laid-out');
 			finishLayerRoot(this.place, root.role);
 		}
 		this.declareInLine(store);
@@ -80,15 +90,21 @@ export class KernelLayer {
 		return layer;
 	}
 
+	/** The names of the agreements with a store that the layer's trees were last left at; none for one without any. */
+	static tokensOf(place: LayerPlace): string[] {
+		return LAYER_ROLES.flatMap((role) => ScanMemory.tokenOf(scanMemoryPath(place, role)) ?? []);
+	}
+
 	/** Makes the upper directories hold what the store does, given what differs, and declares the layer the truth again. */
 	bring(store: Store, changed: readonly RootChanges[]): void {
 		this.isInLine = false;
 		for (const { root, changes } of changed) {
-			if (!isLayerRole(root.role) || changes.length === 0) continue;
+			if (!isLayerRole(root.role) || changes.length === 0 || !hasLayerRoot(this.place, root.role)) continue;
 			const before = this.memories.get(root.role) ?? null;
 			const after = bringInLine(changes, upperPath(this.place, root.role), before, unversionedIn(root.role));
-			if (after === null) this.memories.delete(root.role);
+			if (after === null) this.#forget(root.role);
 			else this.memories.set(root.role, after);
+			crashPoint('layer-brought');
 		}
 		this.declareInLine(store);
 	}
@@ -101,13 +117,22 @@ export class KernelLayer {
 			store.config.set('layerToken', token);
 		});
 		store.durable();
+		crashPoint('layer-declared');
 		this.remember(token);
 	}
 
 	/** Keeps what was seen for the next owner, after the commit that set the token. */
 	remember(token: string): void {
-		for (const [role, memory] of this.memories) memory.save(scanMemoryPath(this.place, role), token);
+		for (const [role, memory] of this.memories) {
+			memory.save(scanMemoryPath(this.place, role), token);
+			crashPoint('layer-remembered');
+		}
 		this.isInLine = true;
+	}
+
+	#forget(role: LayerRole): void {
+		this.memories.delete(role);
+		rmSync(fsPath(scanMemoryPath(this.place, role)), { force: true });
 	}
 }
 

@@ -10,6 +10,7 @@ import {
 	writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { encodeName, fsPath } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { bootId } from '../host/process.ts';
 import type { SessionPlace } from './session-place.ts';
@@ -17,7 +18,9 @@ import type { SessionPlace } from './session-place.ts';
 const SLASH = Buffer.from('/');
 
 /** The trees that a live layer can hold. */
-export type LayerRole = 'project' | 'home' | 'gitdir';
+export const LAYER_ROLES = ['project', 'home', 'gitdir'] as const;
+
+export type LayerRole = (typeof LAYER_ROLES)[number];
 
 /** One tree of a live layer: an overlayfs upper directory over a host directory. */
 export interface LayerRoot {
@@ -53,31 +56,31 @@ export function scanMemoryPath(layer: LayerPlace, role: LayerRole): string {
 /** Makes an empty layer of this boot with no trees yet. */
 export function makeLayer(place: SessionPlace, number: number): LayerPlace {
 	const layer = layerPlace(place, number);
-	mkdirSync(layer.path, { recursive: true, mode: 0o700 });
-	writeFileSync(bootPath(layer), bootId(), { mode: 0o600 });
+	mkdirSync(fsPath(layer.path), { recursive: true, mode: 0o700 });
+	writeFileSync(fsPath(bootPath(layer)), bootId(), { mode: 0o600 });
 	return layer;
 }
 
 /** Whether the layer has a tree, laid out to its end. */
 export function hasLayerRoot(layer: LayerPlace, role: LayerRole): boolean {
-	return existsSync(workPath(layer, role));
+	return existsSync(fsPath(workPath(layer, role)));
 }
 
 /** Makes the directories of one tree, empty; what a killed lay-out left there is removed. */
 export function makeLayerRoot(layer: LayerPlace, role: LayerRole): void {
 	removeTree(join(layer.path, role));
-	mkdirSync(upperPath(layer, role), { recursive: true, mode: 0o700 });
+	mkdirSync(fsPath(upperPath(layer, role)), { recursive: true, mode: 0o700 });
 }
 
 /** Says that a tree is laid out. */
 export function finishLayerRoot(layer: LayerPlace, role: LayerRole): void {
-	mkdirSync(workPath(layer, role), { mode: 0o700 });
+	mkdirSync(fsPath(workPath(layer, role)), { mode: 0o700 });
 }
 
 /** Whether the layer's directories are there and were written since this machine started. */
 export function isLayerOfThisBoot(layer: LayerPlace): boolean {
 	try {
-		return readFileSync(bootPath(layer), 'utf8') === bootId();
+		return readFileSync(fsPath(bootPath(layer)), 'utf8') === bootId();
 	} catch (error) {
 		if (errorCode(error) === 'ENOENT') return false;
 		throw error;
@@ -85,38 +88,49 @@ export function isLayerOfThisBoot(layer: LayerPlace): boolean {
 }
 
 export function layerExists(layer: LayerPlace): boolean {
-	return existsSync(layer.path);
+	return existsSync(fsPath(layer.path));
 }
 
 /** The number for a new layer: above every one that is there, kept ones included. */
 export function nextLayerNumber(place: SessionPlace): number {
-	const names = existsSync(place.layersPath) ? readdirSync(place.layersPath) : [];
-	return 1 + Math.max(0, ...names.map((name) => Number.parseInt(name, 10)).filter(Number.isInteger));
+	return (
+		1 +
+		Math.max(
+			0,
+			...namesOfLayers(place)
+				.map((name) => Number.parseInt(name, 10))
+				.filter(Number.isInteger),
+		)
+	);
 }
 
 /** Sets a layer aside under a name that says what it is, and returns its path. Nothing of it is removed. */
 export function keepLayerAside(layer: LayerPlace): string {
 	for (let attempt = 1; ; attempt++) {
 		const kept = `${layer.path}.kept${attempt === 1 ? '' : `-${attempt}`}`;
-		if (existsSync(kept)) continue;
-		renameSync(layer.path, kept);
+		if (existsSync(fsPath(kept))) continue;
+		renameSync(fsPath(layer.path), fsPath(kept));
 		return kept;
 	}
 }
 
 /** Paths of layers that were set aside. */
 export function keptLayers(place: SessionPlace): string[] {
-	if (!existsSync(place.layersPath)) return [];
-	return readdirSync(place.layersPath)
+	return namesOfLayers(place)
 		.filter((name) => name.includes('.kept'))
 		.map((name) => join(place.layersPath, name));
 }
 
+/** The layers that are there, those set aside excepted. */
+export function layersOf(place: SessionPlace): LayerPlace[] {
+	return namesOfLayers(place)
+		.filter((name) => /^\d+$/.test(name))
+		.map((name) => layerPlace(place, Number(name)));
+}
+
 /** Removes every layer but this one: what they held is in the store. Those set aside stay. */
 export function removeOtherLayers(place: SessionPlace, layer: LayerPlace): void {
-	for (const name of readdirSync(place.layersPath)) {
-		if (/^\d+$/.test(name) && Number(name) !== layer.number) removeTree(join(place.layersPath, name));
-	}
+	for (const other of layersOf(place)) if (other.number !== layer.number) removeLayer(other);
 }
 
 /** Removes a layer whose content is all in the store. */
@@ -126,14 +140,14 @@ export function removeLayer(layer: LayerPlace): void {
 
 /** Removes a directory that may hold directories without permissions, as overlayfs' own work/work has none. */
 export function removeTree(path: string): void {
-	const stat = lstatSync(path, { throwIfNoEntry: false });
+	const stat = lstatSync(fsPath(path), { throwIfNoEntry: false });
 	if (stat === undefined) return;
 	try {
-		rmSync(path, { recursive: true });
+		rmSync(fsPath(path), { recursive: true });
 	} catch (error) {
 		if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
-		openUp(Buffer.from(path));
-		rmSync(path, { recursive: true });
+		openUp(encodeName(path));
+		rmSync(fsPath(path), { recursive: true });
 	}
 }
 
@@ -141,6 +155,15 @@ function openUp(path: Buffer): void {
 	chmodSync(path, 0o700);
 	for (const entry of readdirSync(path, { withFileTypes: true, encoding: 'buffer' })) {
 		if (entry.isDirectory()) openUp(Buffer.concat([path, SLASH, entry.name]));
+	}
+}
+
+function namesOfLayers(place: SessionPlace): string[] {
+	try {
+		return readdirSync(fsPath(place.layersPath));
+	} catch (error) {
+		if (errorCode(error) === 'ENOENT') return [];
+		throw error;
 	}
 }
 

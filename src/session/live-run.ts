@@ -64,11 +64,14 @@ export class LiveRun {
 		if (session.layer === null) throw new Error('a run without a live layer');
 		const run = new LiveRun(session, session.layer, launched, facts);
 		const server = await ControlServer.listen(session.place, run.#handlers());
-		void launched.init.then((init) => run.#describe(init));
+		const described = launched.init.then((init) => run.#describe(init));
+		described.catch(() => {});
 		const outcome = await launched.ended;
-		await run.#work.catch(() => {});
 		server.close();
-		return { outcome, trace: run.#finish(outcome) };
+		await run.#settled();
+		const trace = run.#finish(outcome);
+		await described;
+		return { outcome, trace };
 	}
 
 	#begin(): number {
@@ -123,6 +126,14 @@ export class LiveRun {
 		const turn = this.#work.catch(() => {}).then(action);
 		this.#work = turn;
 		return turn;
+	}
+
+	/** Until nothing that was asked for is left to be done. */
+	async #settled(): Promise<void> {
+		for (let last: Promise<unknown> | null = null; last !== this.#work; ) {
+			last = this.#work;
+			await last.catch(() => {});
+		}
 	}
 
 	#finish(outcome: Outcome): RunTrace {

@@ -1,4 +1,6 @@
 import { askOwner, type ControlAnswers } from './control-client.ts';
+import { recoverIfStale } from './recover-stale.ts';
+import type { Notify } from './session.ts';
 import type { SessionPlace } from './session-place.ts';
 
 /** Has the owner of a live session take a snapshot. Null when nothing is live. */
@@ -9,7 +11,10 @@ export function takeLiveSnapshot(
 	return askOwner(place, { verb: 'snap', tag, note, force });
 }
 
-/** Has the owner of a live session take its layer in, so that the store's present is what is inside now. */
-export async function refreshLive(place: SessionPlace): Promise<void> {
-	await askOwner(place, { verb: 'take-in' });
+/**
+ * Makes the store's present what the layer holds now: has the owner of a live session take it in, or recovers a session
+ * whose owner was killed.
+ */
+export async function refreshLive(place: SessionPlace, notify: Notify): Promise<void> {
+	if ((await askOwner(place, { verb: 'take-in' })) === null) await recoverIfStale(place, notify);
 }

@@ -35,12 +35,17 @@ export async function takeInLive<T>(
 ): Promise<T> {
 	const takeIn = new TakeIn(session.store, layer, agreedAt);
 	const init = await launched.init;
-	if (init !== null) flushMapped(layer, seenAt, mappedFiles(init));
-	takeIn.scan();
+	takeIn.scan(init === null ? new Map() : flushMapped(layer, seenAt, mappedFiles(init)));
 	const before = takeIn.changed;
-	const frozenMs =
-		init === null ? 0 : await whileFrozen(launched, () => takeIn.scan(flushMapped(layer, seenAt, mappedFiles(init))));
-	return takeIn.commit(() => within({ atRest: takeIn.changed === before, frozenMs }));
+	if (init === null) return takeIn.commit(() => within({ atRest: true, frozenMs: 0 }));
+	let mapped = layer.mapped;
+	const frozenMs = await whileFrozen(launched, () => {
+		mapped = flushMapped(layer, seenAt, mappedFiles(init));
+		takeIn.scan(mapped);
+	});
+	const result = takeIn.commit(() => within({ atRest: takeIn.changed === before, frozenMs }));
+	layer.mapped = mapped;
+	return result;
 }
 
 /** Says for how many milliseconds. A sandbox that ends meanwhile stands still for good. */

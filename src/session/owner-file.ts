@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { fsPath } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import type { SessionPlace } from './session-place.ts';
 
@@ -20,14 +21,14 @@ export interface OwnerFacts {
 
 export function writeOwnerFile(place: SessionPlace, facts: OwnerFacts): void {
 	const temporary = `${place.ownerPath}.new`;
-	writeFileSync(temporary, JSON.stringify(facts), { mode: 0o600 });
-	renameSync(temporary, place.ownerPath);
+	writeFileSync(fsPath(temporary), JSON.stringify(facts), { mode: 0o600 });
+	renameSync(fsPath(temporary), fsPath(place.ownerPath));
 }
 
 /** What the last owner wrote; null when it ended well, or when its file cannot be read as one. */
 export function readOwnerFile(place: SessionPlace): OwnerFacts | null {
 	try {
-		return JSON.parse(readFileSync(place.ownerPath, 'utf8')) as OwnerFacts;
+		return JSON.parse(readFileSync(fsPath(place.ownerPath), 'utf8')) as OwnerFacts;
 	} catch (error) {
 		if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR' || error instanceof SyntaxError) return null;
 		throw error;
@@ -35,5 +36,5 @@ export function readOwnerFile(place: SessionPlace): OwnerFacts | null {
 }
 
 export function removeOwnerFile(place: SessionPlace): void {
-	rmSync(place.ownerPath, { force: true });
+	rmSync(fsPath(place.ownerPath), { force: true });
 }

@@ -1,8 +1,11 @@
+import { fstatSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fsPath } from '../base/bytes.ts';
 import { Refusal } from '../base/refusal.ts';
 import { LOCK_OWNER, LockFile } from '../host/lock-file.ts';
 import { askOwner } from './control-client.ts';
-import { dropReadyToken } from './ready-token.ts';
+import { readOwnerFile } from './owner-file.ts';
+import { dropReadyToken, isClaimed } from './ready-token.ts';
 import { makePlace, type SessionPlace } from './session-place.ts';
 
 /** How long a refused OWNER lock is tried again: a killed owner's tree takes some 70 ms to die, a short command less. */
@@ -21,14 +24,12 @@ export interface Ownership {
  * process. Throws Refusal 'busy'.
  */
 export async function lockOwner(place: SessionPlace, patienceMs = PATIENCE_MS): Promise<Ownership> {
-	makePlace(place);
-	const lock = LockFile.open(place.lockPath);
-	try {
-		await waitForOwnership(place, lock, patienceMs);
-		return { lock, wasReady: dropReadyToken(place) };
-	} catch (error) {
-		lock.close();
-		throw error;
+	for (const deadline = performance.now() + patienceMs; ; await wait(PAUSE_MS)) {
+		const ownership = tryToOwn(place);
+		if (ownership !== null) return ownership;
+		const owner = await askOwner(place, { verb: 'ping' });
+		if (owner !== null) throw liveRefusal(place, owner.pid, owner.argv);
+		if (performance.now() > deadline) throw busyRefusal(place, patienceMs);
 	}
 }
 
@@ -43,23 +44,35 @@ export function isOwned(place: SessionPlace): boolean {
 	}
 }
 
-async function waitForOwnership(place: SessionPlace, file: LockFile, patienceMs: number): Promise<void> {
-	const deadline = performance.now() + patienceMs;
-	while (!file.tryLock(LOCK_OWNER, 1, 'exclusive')) {
-		const owner = await askOwner(place, { verb: 'ping' });
-		if (owner !== null) throw liveRefusal(place, owner.pid, owner.argv);
-		if (performance.now() > deadline) {
-			throw new Refusal(
-				'busy',
-				'session-busy',
-				`another command has been working on session '${place.id}' for ${patienceMs / 1000} s`,
-				{
-					hint: 'try again when it has ended; `dropcloth ps` shows it',
-				},
-			);
+/** Null when another has the lock, or is about to have it. */
+function tryToOwn(place: SessionPlace): Ownership | null {
+	makePlace(place);
+	const lock = LockFile.open(place.lockPath);
+	try {
+		if (lock.tryLock(LOCK_OWNER, 1, 'exclusive') && isStillThere(lock)) {
+			const wasReady = dropReadyToken(place);
+			if (!isClaimed(place)) return { lock, wasReady };
 		}
-		await wait(PAUSE_MS);
+	} catch (error) {
+		lock.close();
+		throw error;
 	}
+	lock.close();
+	return null;
+}
+
+/** A session that was thrown away took its lock file with it: the next one of that name has another. */
+function isStillThere({ fd, path }: LockFile): boolean {
+	const ours = fstatSync(fd, { bigint: true });
+	const there = statSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
+	return there?.ino === ours.ino && there.dev === ours.dev;
+}
+
+function busyRefusal(place: SessionPlace, patienceMs: number): Refusal {
+	const owner = readOwnerFile(place);
+	const who = owner === null ? 'another command' : `process ${owner.pid} (${owner.argv.join(' ')})`;
+	const what = `${who} has been working on session '${place.id}' for ${patienceMs / 1000} s`;
+	return new Refusal('busy', 'session-busy', what, { hint: 'try again when it has ended; `dropcloth ps` shows it' });
 }
 
 function liveRefusal(place: SessionPlace, pid: number, argv: readonly string[]): Refusal {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fsPath } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
-import { bootId } from '../host/process.ts';
+import { bootId, isRunning, processStart } from '../host/process.ts';
 import type { LayerRoot } from './layer-place.ts';
 import type { SessionPlace } from './session-place.ts';
 
@@ -16,6 +17,14 @@ export interface ReadyToken {
 	readonly roots: readonly LayerRoot[];
 }
 
+/**
+ * A token that this process took away in order to launch on it. The lock is the launcher's to take, a moment later: as long
+ * as the claim stands, no other process becomes the owner (see {@link isClaimed}).
+ */
+export interface Claim extends Disposable {
+	readonly token: ReadyToken;
+}
+
 interface StoredToken extends ReadyToken {
 	readonly bootId: string;
 	/** What the session file looked like; another file in its place makes the token void. */
@@ -24,59 +33,92 @@ interface StoredToken extends ReadyToken {
 
 /** What the token says, left where it is; null when there is none that holds. */
 export function peekReadyToken(place: SessionPlace): ReadyToken | null {
-	return readToken(place, tokenPath(place));
+	return ofThisBoot(readToken(place, tokenPath(place)));
 }
 
-/** Takes the token away and returns it; null when there is none or it does not hold any more. */
-export function claimReadyToken(place: SessionPlace): ReadyToken | null {
-	const mine = join(place.layersPath, `claimed-${process.pid}`);
+/** Takes the token away; null when there is none or it does not hold any more. */
+export function claimReadyToken(place: SessionPlace): Claim | null {
+	// one of another boot stays: it tells the next owner that nothing was lost with the machine
+	if (peekReadyToken(place) === null) return null;
+	const mine = join(place.layersPath, `${CLAIM}${process.pid}-${processStart(process.pid)}`);
 	try {
-		renameSync(tokenPath(place), mine);
+		renameSync(fsPath(tokenPath(place)), fsPath(mine));
 	} catch (error) {
-		if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+		if (isMissing(error)) return null;
 		throw error;
 	}
-	try {
-		return readToken(place, mine);
-	} finally {
-		rmSync(mine, { force: true });
-	}
+	const release = () => rmSync(fsPath(mine), { force: true });
+	const token = ofThisBoot(readToken(place, mine));
+	if (token !== null) return { token, [Symbol.dispose]: release };
+	release();
+	return null;
+}
+
+/** Whether a process that still lives is about to launch on a token. Asked with the owner's lock held. */
+export function isClaimed(place: SessionPlace): boolean {
+	return claims(place).some((name) => {
+		const [, pid = '', start = ''] = CLAIM_NAME.exec(name) ?? [];
+		if (isRunning(Number(pid), start)) return true;
+		rmSync(fsPath(join(place.layersPath, name)), { force: true });
+		return false;
+	});
 }
 
 /**
- * Makes sure that nobody launches on what the token said; every owner does this first. Returns whether there was one.
+ * Makes sure that nobody launches on what the token said; every owner does this first. Returns whether there was one that
+ * is true of the session's file, be it from before a restart of the machine.
  */
 export function dropReadyToken(place: SessionPlace): boolean {
-	const there = existsSync(tokenPath(place));
-	rmSync(tokenPath(place), { force: true });
-	return there;
+	const holds = readToken(place, tokenPath(place)) !== null;
+	rmSync(fsPath(tokenPath(place)), { force: true });
+	return holds;
 }
 
 /** Writes the token; only with the owner's lock held, the store closed, and the layer in line with it. */
 export function writeReadyToken(place: SessionPlace, token: ReadyToken): void {
 	const stored: StoredToken = { ...token, bootId: bootId(), file: fileFingerprint(place) };
 	const temporary = `${tokenPath(place)}.new`;
-	writeFileSync(temporary, JSON.stringify(stored), { mode: 0o600 });
-	renameSync(temporary, tokenPath(place));
+	writeFileSync(fsPath(temporary), JSON.stringify(stored), { mode: 0o600 });
+	renameSync(fsPath(temporary), fsPath(tokenPath(place)));
 }
 
-function readToken(place: SessionPlace, path: string): ReadyToken | null {
+const CLAIM = 'claimed-';
+const CLAIM_NAME = /^claimed-(\d+)-(\d+)$/;
+
+function claims(place: SessionPlace): string[] {
 	try {
-		const token = JSON.parse(readFileSync(path, 'utf8')) as StoredToken;
-		return token.bootId === bootId() && token.file === fileFingerprint(place) ? token : null;
+		return readdirSync(fsPath(place.layersPath)).filter((name) => CLAIM_NAME.test(name));
 	} catch (error) {
-		if (error instanceof SyntaxError || errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+		if (isMissing(error)) return [];
 		throw error;
 	}
+}
+
+function readToken(place: SessionPlace, path: string): StoredToken | null {
+	try {
+		const token = JSON.parse(readFileSync(fsPath(path), 'utf8')) as StoredToken;
+		return token.file === fileFingerprint(place) ? token : null;
+	} catch (error) {
+		if (error instanceof SyntaxError || isMissing(error)) return null;
+		throw error;
+	}
+}
+
+function ofThisBoot(token: StoredToken | null): StoredToken | null {
+	return token?.bootId === bootId() ? token : null;
 }
 
 function tokenPath(place: SessionPlace): string {
 	return join(place.layersPath, 'ready');
 }
 
-/** By stat alone: opening the file would drop SQLite's locks on it. */
+/** By stat alone: opening the file would drop SQLite's locks on it. Without the device, whose number a restart may change. */
 function fileFingerprint(place: SessionPlace): string {
-	const { dev, ino, size, mtimeNs } = statSync(place.dbPath, { bigint: true });
-	const wal = statSync(`${place.dbPath}-wal`, { throwIfNoEntry: false });
-	return [dev, ino, size, mtimeNs, wal?.size ?? 0].join(':');
+	const { ino, size, mtimeNs } = statSync(fsPath(place.dbPath), { bigint: true });
+	const wal = statSync(fsPath(`${place.dbPath}-wal`), { throwIfNoEntry: false });
+	return [ino, size, mtimeNs, wal?.size ?? 0].join(':');
+}
+
+function isMissing(error: unknown): boolean {
+	return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR';
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { Refusal } from '../base/refusal.ts';
 import { readOwnerFile } from './owner-file.ts';
 import { isOwned } from './owner-lock.ts';
 import { type Notify, OwnedSession } from './session.ts';
@@ -6,7 +6,14 @@ import type { SessionPlace } from './session-place.ts';
 
 /** Recovers a session whose owner was killed; a session that somebody owns, or that ended well, is left alone. */
 export async function recoverIfStale(place: SessionPlace, notify: Notify): Promise<boolean> {
-	if (!existsSync(place.lockPath) || isOwned(place) || readOwnerFile(place) === null) return false;
-	(await OwnedSession.open(place, notify)).close();
-	return true;
+	// looked at in this order: an owner takes the lock before it writes the file, and removes the file before it lets go
+	if (readOwnerFile(place) === null || isOwned(place) || readOwnerFile(place) === null) return false;
+	try {
+		(await OwnedSession.open(place, notify)).close();
+		return true;
+	} catch (error) {
+		// somebody else came first, and recovered it
+		if (error instanceof Refusal && error.kind === 'busy') return false;
+		throw error;
+	}
 }

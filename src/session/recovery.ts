@@ -5,7 +5,7 @@ import { Refusal } from '../base/refusal.ts';
 import { bootId, isRunning } from '../host/process.ts';
 import type { Store } from '../store/store.ts';
 import { KernelLayer } from './kernel-layer.ts';
-import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, removeLayer } from './layer-place.ts';
+import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, layersOf, removeLayer } from './layer-place.ts';
 import { type OwnerFacts, readOwnerFile, removeOwnerFile } from './owner-file.ts';
 import type { SessionPlace } from './session-place.ts';
 import { TakeIn } from './take-in.ts';
@@ -60,18 +60,33 @@ async function waitForInit({ init, initStart, bootId: boot }: OwnerFacts): Promi
 function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLayer | null {
 	const { place, store, wasReady } = recovering;
 	const truth = readTruth(store.config);
-	if (truth.side === 'store') return null;
+	if (truth.side === 'store') return keepUnknownLayers(recovering);
 	const layer = layerPlace(place, truth.number);
 	if (!layerExists(layer)) {
 		// the file came here without its layer, as a copy does
 		store.write(() => writeTruth(store.config, { side: 'store' }));
-		return null;
+		return keepUnknownLayers(recovering);
 	}
 	if (!isLayerOfThisBoot(layer)) return afterRestart(recovering, truth.number, wasReady);
 	const live = KernelLayer.existing(layer, store);
 	if (wasReady) live.isInLine = true;
 	else takeInWhatIsThere(recovering, live, dead);
 	return live;
+}
+
+/**
+ * Sets aside what is not a layer of this store's past, such as the one beside an older copy of the file: nobody else has what
+ * it holds. A layer that the store knows is left to be replaced, and so is one that was cut short while it was laid out.
+ */
+function keepUnknownLayers({ place, store, notify }: Recovering): null {
+	const token = store.config.get('layerToken');
+	for (const layer of layersOf(place)) {
+		const tokens = KernelLayer.tokensOf(layer);
+		if (tokens.length === 0 || tokens.some((known) => known === token)) continue;
+		const kept = keepLayerAside(layer);
+		notify(`session ${place.id} does not know the layer that lies beside it; what that held is kept at ${kept}`);
+	}
+	return null;
 }
 
 /** What was written before the machine went down may be zeros by now; only the store can be believed. */
@@ -96,8 +111,8 @@ function takeInWhatIsThere(
 ): void {
 	const takeIn = new TakeIn(store, layer, dead === null ? NEVER : timeOfIso(dead.started));
 	takeIn.scan();
-	takeIn.commit((changed) => {
-		if (changed === 0 || dead === null) return;
+	takeIn.commit(() => {
+		if (dead === null || !store.head.values().changed) return;
 		store.tree.snapshot({ trigger: 'exit', note: 'recovered', created: clock.now() });
 		notify(
 			`the last run of session ${place.id} was killed; what it had written is snapshot ${store.head.values().position}`,

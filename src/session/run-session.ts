@@ -10,12 +10,14 @@ import { buildPlan } from '../sandbox/plan.ts';
 import type { Plan } from '../sandbox/plan-writer.ts';
 import type { LaunchFailure } from '../sandbox/report.ts';
 import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
+import { checkBaseInPlace } from './base-directory.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
 import type { RunTrace, SnapshotPolicy } from './live-run.ts';
 import { claimReadyToken } from './ready-token.ts';
 import { sandboxRoots, wantedRoots } from './run-roots.ts';
 import type { RunTarget } from './run-target.ts';
 import type { Notify, OwnedSession } from './session.ts';
+import type { SessionPlace } from './session-place.ts';
 
 /** A command to be run in a session. */
 export interface RunRequest {
@@ -63,30 +65,44 @@ export async function runSession(request: RunRequest): Promise<RunOutcome> {
 
 /** The fast way: null when it cannot be gone. */
 async function runReady(request: RunRequest): Promise<RunOutcome | null> {
-	const { place, create } = request.target;
-	const token = create === null ? claimReadyToken(place) : null;
-	if (token === null) return null;
-	const layer = layerPlace(place, token.layer);
-	if (!sameRoots(token.roots, wantedRoots(projectBase(token.roots), request.sandbox.home, request.sandbox.storePath)))
-		return null;
-	const started = start(request, layer, token.roots, LockFile.open(place.lockPath));
-	// the store's engine is loaded while the kernel sets the sandbox up
-	const [{ OwnedSession: Session }, { KernelLayer }] = await Promise.all([
-		import('./session.ts'),
-		import('./kernel-layer.ts'),
-	]);
-	const failed = await failureOf(started.launched);
-	if (failed?.operation === 'lock') {
-		started.lock.close();
-		return null;
-	}
-	const session = Session.adoptLaunched(
-		place,
-		started.lock,
-		(store) => KernelLayer.existing(layer, store),
-		request.clock,
+	const ready = await launchReady(request);
+	if (ready === null) return null;
+	const { started, layer } = ready;
+	// loaded while the kernel set the sandbox up
+	const [{ OwnedSession: Session }, { KernelLayer }] = await Promise.all(loadStore());
+	return await accompany(request, started, () =>
+		Session.adoptLaunched(
+			request.target.place,
+			started.lock,
+			(store) => KernelLayer.existing(layer, store),
+			request.clock,
+		),
 	);
-	return await accompany(request, session, started);
+}
+
+/** Launches on a token. The claim on it stands until the launcher has the lock. */
+async function launchReady(request: RunRequest): Promise<{ started: Started; layer: LayerPlace } | null> {
+	const { place, create } = request.target;
+	using claim = create === null ? claimReadyToken(place) : null;
+	if (claim === null) return null;
+	const { roots, layer: number } = claim.token;
+	const layer = layerPlace(place, number);
+	if (!sameRoots(roots, wantedRoots(projectBase(roots), request.sandbox.home, request.sandbox.storePath))) return null;
+	const lock = LockFile.open(place.lockPath);
+	try {
+		const started = start(request, layer, roots, lock);
+		await Promise.all([failureOf(started.launched), ...loadStore()]);
+		if ((await failureOf(started.launched))?.operation !== 'lock') return { started, layer };
+	} catch (error) {
+		lock.close();
+		throw error;
+	}
+	lock.close();
+	return null;
+}
+
+function loadStore() {
+	return [import('./session.ts'), import('./kernel-layer.ts')] as const;
 }
 
 async function runPrepared(request: RunRequest): Promise<RunOutcome> {
@@ -99,14 +115,17 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 		session.close();
 		throw error;
 	}
-	return await accompany(request, session, started);
+	return await accompany(request, started, () => session);
 }
 
 function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot[], lock: LockFile): Started {
 	const { target, sandbox, environment, launcher, clock = systemClock } = request;
 	const started = clock.now();
+	const basePath = projectBase(roots);
+	if (basePath !== null) checkBaseInPlace(basePath);
 	const spec = gatherSpec({
 		...sandbox,
+		mask: [...sandbox.mask, ...ownFiles(target.place)],
 		sessionId: target.place.id,
 		roots: sandboxRoots(target.place.id, roots, (role) => ({
 			upper: upperPath(layer, role),
@@ -137,10 +156,13 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 	return { launched, lock, plan, cwd: spec.cwd, started, seenAt };
 }
 
-async function accompany(request: RunRequest, session: OwnedSession, started: Started): Promise<RunOutcome> {
+/** Whatever goes wrong, nothing goes on inside that nobody takes in. */
+async function accompany(request: RunRequest, started: Started, own: () => OwnedSession): Promise<RunOutcome> {
 	const { launched, plan, cwd } = started;
 	using _ = request.onLaunch?.(launched);
+	let session: OwnedSession | null = null;
 	try {
+		session = own();
 		const failure = await failureOf(launched);
 		if (failure !== null) {
 			const { explainFailure } = await import('../sandbox/explain.ts');
@@ -154,8 +176,13 @@ async function accompany(request: RunRequest, session: OwnedSession, started: St
 			snapshots: request.snapshots,
 			seenAt: started.seenAt,
 		});
+	} catch (error) {
+		if (!launched.hasEnded) launched.kill('SIGKILL');
+		await launched.ended;
+		throw error;
 	} finally {
-		session.close();
+		if (session === null) started.lock.close();
+		else session.close();
 	}
 }
 
@@ -163,6 +190,11 @@ async function accompany(request: RunRequest, session: OwnedSession, started: St
 async function failureOf(launched: Launched): Promise<LaunchFailure | null> {
 	await launched.ready;
 	return launched.report().failure;
+}
+
+/** A session's file outside the store has to be hidden like the store. */
+function ownFiles({ ownDirectory, dbPath, sidePath }: SessionPlace): string[] {
+	return ownDirectory === null ? [dbPath, `${dbPath}-wal`, `${dbPath}-shm`, sidePath] : [];
 }
 
 function projectBase(roots: readonly LayerRoot[]): string | null {

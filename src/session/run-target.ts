@@ -7,7 +7,11 @@ import { findPlace, placeInStore, type SessionPlace, sessionExists } from './ses
 export interface RunTarget {
 	readonly place: SessionPlace;
 	/** The base to make the session over; null when it exists already. */
-	readonly create: { readonly basePath: string | null } | null;
+	readonly create: {
+		readonly basePath: string | null;
+		/** One that another command makes meanwhile will not do. */
+		readonly mustBeNew: boolean;
+	} | null;
 }
 
 /** The session that must exist. Throws Refusal 'invalid'. */
@@ -23,7 +27,7 @@ export async function namedTarget(
 	baseGiven: boolean,
 ): Promise<RunTarget> {
 	const place = placeInStore(storePath, id);
-	if (!sessionExists(place)) return { place, create: { basePath: directory } };
+	if (!sessionExists(place)) return { place, create: { basePath: directory, mustBeNew: false } };
 	const base = await knownBase(place);
 	if (baseGiven && base !== directory) {
 		throw new Refusal(
@@ -42,7 +46,7 @@ export async function namedTarget(
 export async function quickTarget(storePath: string, directory: string): Promise<RunTarget> {
 	for (const id of [sessionIdFor(directory), distinctSessionIdFor(directory)]) {
 		const place = placeInStore(storePath, id);
-		if (!sessionExists(place)) return { place, create: { basePath: directory } };
+		if (!sessionExists(place)) return { place, create: { basePath: directory, mustBeNew: false } };
 		if ((await knownBase(place)) === directory) return { place, create: null };
 	}
 	return freshTarget(storePath, directory);
@@ -53,7 +57,7 @@ export function freshTarget(storePath: string, directory: string): RunTarget {
 	const name = sessionIdFor(directory);
 	for (let number = 1; ; number++) {
 		const place = placeInStore(storePath, number === 1 ? name : `${name}-${number}`);
-		if (!sessionExists(place)) return { place, create: { basePath: directory } };
+		if (!sessionExists(place)) return { place, create: { basePath: directory, mustBeNew: true } };
 	}
 }
 

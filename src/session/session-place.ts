@@ -10,6 +10,7 @@ import {
 	statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { decodeName, fsPath } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { checkSessionId, isSessionId } from './session-id.ts';
@@ -54,13 +55,13 @@ export function findPlace(storePath: string, idOrPath: string): SessionPlace {
 
 /** Whether something lies where the session's file should be. */
 export function sessionExists(place: SessionPlace): boolean {
-	return lstatSync(place.dbPath, { throwIfNoEntry: false }) !== undefined;
+	return lstatSync(fsPath(place.dbPath), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Names of the sessions in a store, sorted. */
 export function sessionIds(storePath: string): string[] {
 	try {
-		const names = readdirSync(join(storePath, 'sessions'));
+		const names = readdirSync(fsPath(join(storePath, 'sessions')));
 		return names.filter((name) => isSessionId(name) && sessionExists(placeInStore(storePath, name))).sort();
 	} catch (error) {
 		if (errorCode(error) === 'ENOENT') return [];
@@ -76,18 +77,24 @@ export function makePlace(place: SessionPlace): void {
 
 /** Makes a directory and its parents and syncs each parent that got a new name. */
 function makeDurableDirectory(path: string): void {
-	const first = mkdirSync(path, { recursive: true, mode: 0o700 });
-	if (first === undefined) return;
+	const first = makeDirectories(path);
+	if (first === null) return;
 	for (let made = path; ; made = dirname(made)) {
-		chmodSync(made, 0o700);
+		chmodSync(fsPath(made), 0o700);
 		syncDirectory(dirname(made));
 		if (made === first) return;
 	}
 }
 
+/** The first directory that was missing; null when none was. */
+function makeDirectories(path: string): string | null {
+	const first = mkdirSync(fsPath(path), { recursive: true, mode: 0o700 });
+	return first === undefined ? null : typeof first === 'string' ? first : decodeName(first);
+}
+
 /** Makes the names in a directory durable. */
 export function syncDirectory(path: string): void {
-	const fd = openSync(path, 'r');
+	const fd = openSync(fsPath(path), 'r');
 	try {
 		fsyncSync(fd);
 	} finally {
@@ -99,8 +106,8 @@ function placeOfFile(path: string): SessionPlace {
 	const missing = (cause: unknown) =>
 		new Refusal('invalid', 'no-such-session', `there is no session file at ${path}`, { cause });
 	try {
-		const real = realpathSync(path);
-		const stat = statSync(real);
+		const real = decodeName(realpathSync.native(fsPath(path), 'buffer'));
+		const stat = statSync(fsPath(real));
 		if (!stat.isFile()) {
 			throw new Refusal(
 				'invalid',

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { isRunning } from '../host/process.ts';
 import { keptLayers } from './layer-place.ts';
 import { type OwnerFacts, readOwnerFile } from './owner-file.ts';
@@ -32,8 +31,7 @@ export interface SessionStatus {
 
 /** Looks at a session; takes no lock. Throws Refusal 'invalid' when its file cannot be used. */
 export function sessionStatus(place: SessionPlace): SessionStatus {
-	const owner = readOwnerFile(place);
-	const state = stateOf(place, owner);
+	const { owner, state } = ownerAndState(place);
 	const session = Session.openToRead(place);
 	try {
 		const { store, project } = session;
@@ -43,7 +41,7 @@ export function sessionStatus(place: SessionPlace): SessionStatus {
 				sessionId: place.id,
 				dbPath: place.dbPath,
 				state,
-				owner: state === 'stopped' || state === 'busy' ? null : owner,
+				owner,
 				basePath: project.basePath,
 				generation: Number(store.config.get('generation') ?? 0),
 				position,
@@ -59,9 +57,13 @@ export function sessionStatus(place: SessionPlace): SessionStatus {
 	}
 }
 
-function stateOf(place: SessionPlace, owner: OwnerFacts | null): SessionState {
-	const owned = existsSync(place.lockPath) && isOwned(place);
-	if (owner === null) return owned ? 'busy' : 'stopped';
-	if (!owned) return 'stale';
-	return owner.pidStart !== null && isRunning(owner.pid, owner.pidStart) ? 'live' : 'busy';
+/** An owner removes its file before it lets the lock go: only a file that is there before and after was left behind. */
+function ownerAndState(place: SessionPlace): { owner: OwnerFacts | null; state: SessionState } {
+	const owner = readOwnerFile(place);
+	if (!isOwned(place)) {
+		const left = owner === null ? null : readOwnerFile(place);
+		return { owner: left, state: left === null ? 'stopped' : 'stale' };
+	}
+	const isLive = owner?.pidStart != null && isRunning(owner.pid, owner.pidStart);
+	return isLive ? { owner, state: 'live' } : { owner: null, state: 'busy' };
 }

@@ -1,7 +1,9 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fsPath } from '../base/bytes.ts';
 import { type Clock, isoTime, systemClock } from '../base/clock.ts';
 import { Refusal } from '../base/refusal.ts';
+import { crashPoint } from '../host/crash-point.ts';
 import type { LockFile } from '../host/lock-file.ts';
 import type { Root } from '../store/roots.ts';
 import { Store } from '../store/store.ts';
@@ -131,6 +133,7 @@ export class OwnedSession extends Session {
 			if (layer !== null) writeTruth(store.config, { side: 'store' });
 		});
 		store.durable();
+		crashPoint('tree-changed');
 		layer?.bring(store, changes);
 	}
 
@@ -151,6 +154,7 @@ export class OwnedSession extends Session {
 			const ready =
 				this.layer?.isInLine === true ? { layer: this.layer.place.number, roots: this.#layerRoots() } : null;
 			super.close();
+			crashPoint('store-closed');
 			if (ready !== null) writeReadyToken(this.place, ready);
 		} finally {
 			this.#lock.close();
@@ -164,7 +168,7 @@ export class OwnedSession extends Session {
 
 function createStore(place: SessionPlace, basePath: string | null, clock: Clock): void {
 	const temporary = `${place.dbPath}.new`;
-	for (const leftover of [temporary, `${temporary}-wal`, `${temporary}-shm`]) rmSync(leftover, { force: true });
+	removeLeftovers(temporary);
 	const store = Store.create(temporary);
 	try {
 		store.write(() => {
@@ -177,7 +181,14 @@ function createStore(place: SessionPlace, basePath: string | null, clock: Clock)
 	} finally {
 		store.close();
 	}
-	if (existsSync(place.dbPath)) throw new Error(`${place.dbPath} appeared while its owner's lock was held`);
-	renameSync(temporary, place.dbPath);
+	if (existsSync(fsPath(place.dbPath))) throw new Error(`${place.dbPath} appeared while its owner's lock was held`);
+	renameSync(fsPath(temporary), fsPath(place.dbPath));
 	syncDirectory(dirname(place.dbPath));
+}
+
+/** What a creation left that was killed. */
+function removeLeftovers(temporary: string): void {
+	const directory = dirname(temporary);
+	for (const name of readdirSync(fsPath(directory)))
+		if (name.startsWith(basename(temporary))) rmSync(fsPath(join(directory, name)), { force: true });
 }

@@ -9,14 +9,15 @@ const PAUSE_MS = 20;
 
 /** Ends a live run and waits until everything is taken in. False when nothing was live. */
 export async function stopSession(place: SessionPlace): Promise<boolean> {
-	const answer = await askOwner(place, { verb: 'stop' });
-	if (answer === null && !isOwned(place)) return false;
+	let wasLive = false;
 	for (const deadline = performance.now() + PATIENCE_MS; isOwned(place); await wait(PAUSE_MS)) {
+		// a run that has just begun does not listen yet, and a short command never does
+		wasLive ||= (await askOwner(place, { verb: 'stop' })) !== null;
 		if (performance.now() > deadline) {
 			throw new Refusal('busy', 'still-live', `session '${place.id}' has not ended after ${PATIENCE_MS / 1000} s`, {
 				hint: 'see `dropcloth ps` for the process that owns it',
 			});
 		}
 	}
-	return true;
+	return wasLive;
 }

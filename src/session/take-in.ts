@@ -1,12 +1,13 @@
 import type { Change } from '../base/change.ts';
 import type { Time } from '../base/inode.ts';
+import { crashPoint } from '../host/crash-point.ts';
 import { type ScanOptions, scanUpper } from '../layer/scan.ts';
 import type { ScanMemory } from '../layer/scan-memory.ts';
 import type { Staged } from '../store/ingest.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
 import { isLayerRole, type KernelLayer, newLayerToken } from './kernel-layer.ts';
-import { type LayerRole, upperPath } from './layer-place.ts';
+import { hasLayerRoot, type LayerRole, upperPath } from './layer-place.ts';
 import { OriginFinder } from './origin-finder.ts';
 import { removalsOfUnseen } from './removals-of-unseen.ts';
 import { writeTruth } from './truth.ts';
@@ -39,8 +40,11 @@ export class TakeIn {
 
 	/** Reads what is new in every tree. `reread` names files whose content may have changed unseen, by role. */
 	scan(reread: ReadonlyMap<LayerRole, ReadonlySet<string>> = new Map()): void {
-		for (const root of this.#store.tree.roots())
-			if (isLayerRole(root.role)) this.#scanRoot(root, root.role, reread.get(root.role));
+		for (const root of this.#store.tree.roots()) {
+			// a tree that is only half laid out says nothing: it is laid out anew
+			if (!isLayerRole(root.role) || !hasLayerRoot(this.#layer.place, root.role)) continue;
+			this.#scanRoot(root, root.role, reread.get(root.role) ?? new Set());
+		}
 	}
 
 	/** How many paths the scans found to differ. */
@@ -66,17 +70,18 @@ export class TakeIn {
 			return within(changed);
 		});
 		this.#store.durable();
+		crashPoint('taken-in');
 		for (const [role, memory] of this.#memories) this.#layer.memories.set(role, memory);
 		this.#layer.remember(token);
 		return result;
 	}
 
-	#scanRoot(root: Root, role: LayerRole, reread: ReadonlySet<string> | undefined): void {
+	#scanRoot(root: Root, role: LayerRole, reread: ReadonlySet<string>): void {
 		const known = this.#memories.get(role) ?? this.#layer.memories.get(role) ?? null;
 		const unversioned = unversionedIn(role);
 		const options: ScanOptions = {
 			...(unversioned === undefined ? {} : { unversioned }),
-			...(reread === undefined ? {} : { alsoRehash: reread }),
+			alsoRehash: new Set([...reread, ...(this.#layer.mapped.get(role) ?? [])]),
 		};
 		const scan = scanUpper(upperPath(this.#layer.place, role), known, options);
 		try {
