@@ -23,8 +23,9 @@ void op_control(char **operand, int extra) {
 static void tell_outer(char message) { sys_write(life_line, &message, 1); }
 
 /*
- * Tells the outer process once when the command has stopped. The question leaves the stop where it is, so that it can be
- * asked again; the kernel forgets a stop when the process is continued. Stops that the freeze makes are none of the job's.
+ * Tells the outer process once when the command has stopped. The question leaves the stop where it is, so that it can
+ * be asked again; the kernel forgets a stop when the process is continued. Stops that the freeze makes are none of the
+ * job's.
  */
 static void look_for_stop(void) {
 	if (is_frozen()) return;
@@ -77,13 +78,18 @@ static void read_signal(int signals) {
 	if (signal.ssi_signo == SIGCHLD) reap();
 }
 
+static void pass_signal(int message) {
+	int group = sys_getpgid(the_command);
+	if (message <= TO_GROUP) sys_kill(the_command, message);
+	else sys_kill(group > 0 ? -group : the_command, message - TO_GROUP);
+}
+
 /* False when the outer process is gone. */
 static bool read_life_line(void) {
 	unsigned char message;
 	if (sys_read(life_line, &message, 1) != 1) return false;
 	if (!(message & CONTINUE)) {
-		bool to_group = message > TO_GROUP;
-		sys_kill(to_group ? -sys_getpgid(the_command) : the_command, to_group ? message - TO_GROUP : message);
+		pass_signal(message);
 	} else if (is_frozen()) {
 		/* `fg` continues every process of the job's group itself, frozen or not: the owner has to know. */
 		struct line line;

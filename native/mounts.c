@@ -137,8 +137,8 @@ void op_bind_from(char **operand, int extra) {
 }
 
 /*
- * A name that is gone, or behind a link that the agent made, hides nothing of the host that could still be reached by it. What
- * is there now decides what is mounted over it: the agent may have put a file in a directory's place.
+ * A name that is gone, or behind a link that the agent made, hides nothing of the host that could still be reached by
+ * it. What is there now decides what is mounted over it: the agent may have put a file in a directory's place.
  */
 void op_mask(char **operand, int extra) {
 	(void)extra;

@@ -35,7 +35,7 @@ static void refuse_directories(void) {
 	}
 }
 
-/* All are blocked and read from descriptors. An ignored SIGCHLD would make children vanish before they are waited for. */
+/* All are blocked and read from descriptors. With SIGCHLD ignored, children would vanish before they are waited for. */
 static void settle_signals(void) {
 	static const struct {
 		void *words[4];

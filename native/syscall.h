@@ -92,7 +92,9 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 /* Processes. */
 static inline void sys_exit_group(int code) { system_call(__NR_exit_group, code, 0, 0, 0, 0); }
 /* clone(2) without a stack of its own: fork, with namespaces. The order of the other arguments differs by machine. */
-static inline long sys_fork(uint64_t namespaces) { return system_call(__NR_clone, SIGCHLD | (long)namespaces, 0, 0, 0, 0); }
+static inline long sys_fork(uint64_t namespaces) {
+	return system_call(__NR_clone, SIGCHLD | (long)namespaces, 0, 0, 0, 0);
+}
 static inline long sys_unshare(uint64_t namespaces) { return system_call(__NR_unshare, (long)namespaces, 0, 0, 0, 0); }
 static inline long sys_execve(const char *path, char **arguments, char **environment) {
 	return system_call(__NR_execve, (long)path, (long)arguments, (long)environment, 0, 0);
@@ -111,8 +113,12 @@ static inline long sys_prctl(int option, unsigned long a, unsigned long b) {
 	return system_call(__NR_prctl, option, (long)a, (long)b, 0, 0);
 }
 static inline unsigned sys_umask(unsigned mask) { return (unsigned)system_call(__NR_umask, mask, 0, 0, 0, 0); }
-static inline long sys_capget(void *header, void *data) { return system_call(__NR_capget, (long)header, (long)data, 0, 0, 0); }
-static inline long sys_capset(void *header, void *data) { return system_call(__NR_capset, (long)header, (long)data, 0, 0, 0); }
+static inline long sys_capget(void *header, void *data) {
+	return system_call(__NR_capget, (long)header, (long)data, 0, 0, 0);
+}
+static inline long sys_capset(void *header, void *data) {
+	return system_call(__NR_capset, (long)header, (long)data, 0, 0, 0);
+}
 static inline long sys_landlock_create_ruleset(const void *rules, size_t size, unsigned flags) {
 	return system_call(__NR_landlock_create_ruleset, (long)rules, (long)size, flags, 0, 0);
 }
@@ -165,7 +171,9 @@ static inline long sys_read(int fd, void *bytes, size_t length) {
 static inline long sys_write(int fd, const void *bytes, size_t length) {
 	return system_call(__NR_write, fd, (long)bytes, (long)length, 0, 0);
 }
-static inline long sys_lseek(int fd, long offset, int whence) { return system_call(__NR_lseek, fd, offset, whence, 0, 0); }
+static inline long sys_lseek(int fd, long offset, int whence) {
+	return system_call(__NR_lseek, fd, offset, whence, 0, 0);
+}
 static inline long sys_close(int fd) { return system_call(__NR_close, fd, 0, 0, 0, 0); }
 static inline long sys_close_range(unsigned first, unsigned last) {
 	return system_call(__NR_close_range, first, last, 0, 0, 0);
@@ -207,7 +215,9 @@ static inline long sys_socketpair(int ends[2]) {
 }
 
 /* Mounts: the descriptor-based interface of Linux 5.2 and 5.12. */
-static inline long sys_fsopen(const char *type) { return system_call(__NR_fsopen, (long)type, FSOPEN_CLOEXEC, 0, 0, 0); }
+static inline long sys_fsopen(const char *type) {
+	return system_call(__NR_fsopen, (long)type, FSOPEN_CLOEXEC, 0, 0, 0);
+}
 static inline long sys_fsconfig(int fs, unsigned command, const char *key, const void *value, int extra) {
 	return system_call(__NR_fsconfig, fs, command, (long)key, (long)value, extra);
 }
@@ -223,7 +233,9 @@ static inline long sys_move_mount(int from, const char *from_path, int to, const
 static inline long sys_mount_setattr(int fd, const char *path, unsigned flags, struct mount_attr *attributes) {
 	return system_call(__NR_mount_setattr, fd, (long)path, flags, (long)attributes, sizeof *attributes);
 }
-static inline long sys_umount2(const char *path, int flags) { return system_call(__NR_umount2, (long)path, flags, 0, 0, 0); }
+static inline long sys_umount2(const char *path, int flags) {
+	return system_call(__NR_umount2, (long)path, flags, 0, 0, 0);
+}
 static inline long sys_pivot_root(const char *root, const char *old) {
 	return system_call(__NR_pivot_root, (long)root, (long)old, 0, 0, 0);
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -47,10 +48,11 @@ describe.each(accounts())('freezing, as $name', (account) => {
 		while (progress() <= size) await nextLook();
 	}
 
-	/** The processes below PID 1, each with the states of its threads. */
+	/** The processes below PID 1 that are not dead, each with the states of its threads. */
 	async function inside(launch: Launch): Promise<Map<number, string[]>> {
 		const pids = processTree(await launch.init()).slice(1);
-		return new Map(pids.map((pid) => [pid, threadsOf(pid).map(({ state }) => state)]));
+		const states = pids.map((pid) => [pid, threadsOf(pid).map(({ state }) => state)] as const);
+		return new Map(states.filter(([, threads]) => threads.some((state) => state !== 'Z')));
 	}
 
 	/** The threads that may run; a thread in D waits for the child of its vfork, which is among the stopped ones. */
@@ -173,6 +175,30 @@ describe.each(accounts())('freezing, as $name', (account) => {
 		}
 		await progressBeyond(progress());
 		await end(launch);
+	});
+
+	test('a process that joined from outside freezes too', async () => {
+		const launch = start('exec sleep 1000');
+		const init = await launch.init();
+		while (!/^started$/m.test(launch.reported)) await nextLook();
+		const script = `cd ${rig.project}; while :; do printf x >>progress; done`;
+		// Not nsenter: it stops itself with its child, and continues that when it is continued.
+		const joined = spawn(testProgram('join'), [String(init), 'sh', '-c', script], {
+			uid: account.uid,
+			gid: account.gid,
+			stdio: 'ignore',
+		});
+		const ended = new Promise((resolve) => joined.once('close', resolve));
+		for (let round = 0; round < FREEZES; round++) {
+			await progressBeyond(progress());
+			expect(await launch.ask('F')).toMatch(/^frozen \d+ procs 2 /);
+			const size = progress();
+			expect(threadsOf(processTree(joined.pid ?? 0).at(-1) ?? 0).map(({ state }) => state)).toEqual(['T']);
+			expect(progress()).toBe(size);
+			expect(await launch.ask('T')).toBe('thawed');
+		}
+		await end(launch);
+		await ended;
 	});
 
 	test('with the /proc of another pid namespace it says that it cannot', async () => {

@@ -113,6 +113,25 @@ describe.each(accounts())('mounts, as $name', (account) => {
 		expect(readFileSync(`${rig.project}/secret`, 'utf8')).toBe('key');
 	});
 
+	test('a mask takes the kind of what is there, and lets be what is gone or behind a link', async () => {
+		rig.file('project/directory/key', 'key');
+		rig.file('project/file', 'key');
+		rig.file('project/elsewhere/key', 'key');
+		symlinkSync('elsewhere', `${rig.project}/link`);
+		const names = ['directory', 'file', 'gone', 'gone/below', 'file/below', 'link', 'link/key'];
+		const inside: Operation[] = [
+			['fs', 2, 'tmpfs', 'mode=0755,size=64k', 'nosuid,nodev'],
+			['attach', 2, '/var/tmp'],
+			['mkdir', '/var/tmp/empty', 0o755],
+			['file', '/var/tmp/none', 0o444],
+			...names.map((name): Operation => ['mask', '/var/tmp/empty', '/var/tmp/none', `${rig.project}/${name}`]),
+		];
+		const script = 'ls -A directory; cat file; cat elsewhere/key; echo x >file; echo x >directory/made';
+		const ended = await shell(script, [], inside);
+		expect(ended).toMatchObject({ failure: '', stdout: 'key' });
+		expect(ended.stderr.match(/Read-only file system/g)).toHaveLength(2);
+	});
+
 	test('a place reached through a symbolic link is refused by every operation that names one', async () => {
 		symlinkSync('/var/tmp', rig.path('link'));
 		const link = rig.path('link');
