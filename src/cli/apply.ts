@@ -1,5 +1,6 @@
 import type { SurfaceEntry } from '../apply/executable-surface.ts';
 import type { ApplySummary } from '../apply/plan-apply.ts';
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { resolveRef } from '../history/refs.ts';
 import {
@@ -14,7 +15,7 @@ import type { OwnedSession } from '../session/session.ts';
 import { SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
 import type { Answer, CommandDefinition, Invocation } from './command.ts';
 import { confirm } from './confirm.ts';
-import { count, nameText } from './format.ts';
+import { count } from './format.ts';
 
 interface Flags {
 	readonly at?: string;
@@ -127,22 +128,22 @@ async function allow(
 }
 
 function surfaceList(entries: readonly SurfaceEntry[]): string {
-	return entries.map(({ path, reason }) => `${nameText(path)} (${reason})`).join(', ');
+	return entries.map(({ path, reason }) => `${printable(path)} (${reason})`).join(', ');
 }
 
 function planText(session: OwnedSession, prepared: PreparedApply, summary: ApplySummary): string {
 	const { applied, removed, merged, conflicts, executableSurface, dryRun } = summary;
 	const of = (what: PlannedPath['what']) => prepared.paths().filter((path) => path.what === what);
 	const shown = ({ root, path }: { root: string; path: string }) =>
-		`${root === 'project' ? '' : `${root}:`}${nameText(path)}`;
+		`${root === 'project' ? '' : `${root}:`}${printable(path)}`;
 	const touched = of('touched').length;
 	return [
-		`${dryRun ? 'would write' : 'wrote'} ${count(applied, 'path')} and ${dryRun ? 'remove' : 'removed'} ${removed} in ${nameText(session.project.basePath ?? '')}${merged === 0 ? '' : `, ${merged} of them merged`}`,
+		`${dryRun ? 'would write' : 'wrote'} ${count(applied, 'path')} and ${dryRun ? 'remove' : 'removed'} ${removed} in ${printable(session.project.basePath ?? '')}${merged === 0 ? '' : `, ${merged} of them merged`}`,
 		...of('removed').map((path) => `  D ${shown(path)}`),
 		...of('written').map((path) => `  W ${shown(path)}`),
 		...(touched === 0 ? [] : [`  and ${count(touched, 'path')} of which times or owners alone change`]),
 		...conflicts.map((conflict) => `  conflict: ${shown(conflict)}: ${conflict.reason}`),
-		...executableSurface.map(({ path, reason }) => `  the host would run: ${nameText(path)} (${reason})`),
+		...executableSurface.map(({ path, reason }) => `  the host would run: ${printable(path)} (${reason})`),
 	].join('\n');
 }
 
@@ -155,7 +156,7 @@ async function resume({ cli, flags }: Invocation<Flags>, session: OwnedSession):
 	if (flags.abort) {
 		const kept = abortSessionApply(session);
 		const rest =
-			kept.length === 0 ? '' : `; the host had changed these itself, they stay: ${kept.map(nameText).join(', ')}`;
+			kept.length === 0 ? '' : `; the host had changed these itself, they stay: ${kept.map(printable).join(', ')}`;
 		return {
 			json: { sessionId: id, aborted: true, kept },
 			text: `put the host back to before the apply of session ${id}${rest}`,

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import { printable } from '../base/printable.ts';
 import { checkBase } from '../session/base-directory.ts';
 import { withOwnedSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
-import { nameText } from './format.ts';
 
 interface Flags {
 	readonly force: boolean;
@@ -30,7 +30,10 @@ export const attach: CommandDefinition<Flags, [string, string]> = {
 		const basePath = checkBase(resolve(cli.cwd, directory), { home: cli.home, storePath, force: flags.force });
 		return withOwnedSession(invocation, given, (session) => {
 			session.setBase(basePath);
-			return { json: { sessionId: session.id, basePath }, text: `session ${session.id} is over ${nameText(basePath)}` };
+			return {
+				json: { sessionId: session.id, basePath },
+				text: `session ${session.id} is over ${printable(basePath)}`,
+			};
 		});
 	},
 };

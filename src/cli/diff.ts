@@ -1,4 +1,5 @@
 import { isWithin } from '../base/paths.ts';
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { type DiffEntry, diffViews } from '../history/diff.ts';
 import { writePatch } from '../history/patch.ts';
@@ -10,7 +11,7 @@ import type { Session } from '../session/session.ts';
 import { type ComparedTree, SessionViews } from '../session/session-views.ts';
 import { chosenPlace, SESSION_ARGUMENT, withSession } from './choose.ts';
 import type { Answer, CommandDefinition, Invocation } from './command.ts';
-import { count, nameText } from './format.ts';
+import { count } from './format.ts';
 import { belowProject } from './restore-options.ts';
 
 interface Flags {
@@ -92,7 +93,7 @@ interface Listed {
 function textOf({ flags, warn }: Invocation<Flags>, trees: readonly Listed[]): string {
 	const texts = trees.map(({ tree, entries }) => {
 		if (flags.patch) return patchText(tree, entries, warn);
-		if (flags.stat) return statText(entries, tree.from, tree.to, nameText).trimEnd();
+		if (flags.stat) return statText(entries, tree.from, tree.to, printable).trimEnd();
 		return entries.map((entry) => pathLine(entry, tree.root.role)).join('\n');
 	});
 	return texts.filter((text) => text !== '').join('\n');
@@ -118,8 +119,8 @@ const LETTERS: Readonly<Record<DiffEntry['change'], string>> = {
 };
 
 function pathLine({ change, path, fromPath, kind }: DiffEntry, role: string): string {
-	const shown = `${role === 'project' ? '' : `${role}:`}${nameText(path)}${kind === 'directory' ? '/' : ''}`;
-	return `${LETTERS[change]}\t${fromPath === undefined ? '' : `${nameText(fromPath)} -> `}${shown}`;
+	const shown = `${role === 'project' ? '' : `${role}:`}${printable(path)}${kind === 'directory' ? '/' : ''}`;
+	return `${LETTERS[change]}\t${fromPath === undefined ? '' : `${printable(fromPath)} -> `}${shown}`;
 }
 
 function pathFilter({ cli }: Invocation<Flags>, session: Session): (path: string) => boolean {

@@ -1,7 +1,8 @@
+import { printable } from '../base/printable.ts';
 import { examineMachine, type Finding } from '../session/doctor.ts';
 import type { CommandDefinition } from './command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
-import { nameText, table } from './format.ts';
+import { table } from './format.ts';
 import { LAUNCHER } from './package-paths.ts';
 
 /** What this machine can do. */
@@ -24,5 +25,5 @@ export const doctor: CommandDefinition<object, []> = {
 
 function row({ check, ok, needed, detail, remedy }: Finding): string[] {
 	const mark = ok ? 'ok' : needed ? 'FAIL' : 'missing';
-	return [mark, check, nameText(remedy === null ? detail : `${detail}: ${remedy}`)];
+	return [mark, check, printable(remedy === null ? detail : `${detail}: ${remedy}`)];
 }

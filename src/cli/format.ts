@@ -36,24 +36,3 @@ export function timeText(time: Time): string {
 export function count(number: number, singular: string, plural = `${singular}s`): string {
 	return `${number} ${number === 1 ? singular : plural}`;
 }
-
-/**
- * A file name so that it cannot do anything to a terminal: control characters, backslashes and bytes that are no UTF-8 are
- * escaped as in C.
- */
-export function nameText(name: string): string {
-	return name.replace(UNPRINTABLE, escapeCharacter);
-}
-
-/** Backslash, control characters, lone surrogates, and the marks that change the direction of text. */
-const UNPRINTABLE = /[\\\p{Cc}\p{Surrogate}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-const SHORT: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function escapeCharacter(character: string): string {
-	const short = SHORT[character];
-	if (short !== undefined) return short;
-	const code = character.charCodeAt(0);
-	if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
-	return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`;
-}

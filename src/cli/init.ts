@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { printable } from '../base/printable.ts';
 import { checkBase } from '../session/base-directory.ts';
 import { OwnedSession } from '../session/session.ts';
 import { placeInStore } from '../session/session-place.ts';
 import type { CommandDefinition } from './command.ts';
-import { nameText } from './format.ts';
 
 interface Flags {
 	readonly base?: string;
@@ -36,7 +36,7 @@ export const init: CommandDefinition<Flags, [string]> = {
 		const basePath =
 			base === undefined ? null : checkBase(resolve(cli.cwd, base), { home: cli.home, storePath, force });
 		(await OwnedSession.create(place, basePath)).close();
-		const over = basePath === null ? 'without a base' : `over ${nameText(basePath)}`;
+		const over = basePath === null ? 'without a base' : `over ${printable(basePath)}`;
 		return { json: { sessionId: id, dbPath: place.dbPath, basePath }, text: `made session ${id} ${over}` };
 	},
 };

@@ -1,7 +1,8 @@
+import { printable } from '../base/printable.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import { SESSION_ARGUMENT, withSession } from './choose.ts';
 import type { Answer, CommandDefinition } from './command.ts';
-import { nameText, table } from './format.ts';
+import { table } from './format.ts';
 import { snapshotJson, snapshotRow } from './snapshot-text.ts';
 
 /** Every snapshot of a session. */
@@ -23,7 +24,7 @@ function listAnswer(sessionId: string, snapshots: readonly Snapshot[], position:
 		json: { sessionId, head, snapshots: snapshots.map((snapshot) => snapshotJson(snapshot, position)) },
 		text: table([
 			['', 'ID', 'PARENT', 'TAKEN', 'TRIGGER', 'FILES', 'SIZE', 'TAG', 'NOTE'],
-			...snapshots.map((snapshot) => snapshotRow(snapshot, position).map(nameText)),
+			...snapshots.map((snapshot) => snapshotRow(snapshot, position).map(printable)),
 		]),
 	};
 }

@@ -1,7 +1,8 @@
+import { printable } from '../base/printable.ts';
 import { snapshotsBackFrom } from '../history/log.ts';
 import { SESSION_ARGUMENT, withSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
-import { nameText, table } from './format.ts';
+import { table } from './format.ts';
 import { snapshotJson, snapshotRow } from './snapshot-text.ts';
 
 /** History from the position back to the first snapshot. */
@@ -18,7 +19,7 @@ export const log: CommandDefinition<object, [string?]> = {
 				const snapshots = snapshotsBackFrom(store.snapshots, position);
 				return {
 					json: { sessionId: id, position, snapshots: snapshots.map((snapshot) => snapshotJson(snapshot, position)) },
-					text: table(snapshots.map((snapshot) => snapshotRow(snapshot, position).map(nameText))),
+					text: table(snapshots.map((snapshot) => snapshotRow(snapshot, position).map(printable))),
 				};
 			}),
 		),

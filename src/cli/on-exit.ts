@@ -1,9 +1,10 @@
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { PreparedApply } from '../session/apply-session.ts';
 import { discardSession } from '../session/discard-session.ts';
 import { OwnedSession } from '../session/session.ts';
 import type { SessionPlace } from '../session/session-place.ts';
-import { count, nameText } from './format.ts';
+import { count } from './format.ts';
 
 /**
  * Does what `--on-exit` asked for. The command has ended and its exit code stands: what cannot be done is said, and the
@@ -31,12 +32,12 @@ async function applyAll(place: SessionPlace, warn: (text: string) => void): Prom
 		prepared.refuseConflicts();
 		const { applied, removed, executableSurface } = prepared.summary(false);
 		if (executableSurface.length > 0) {
-			const listed = executableSurface.map(({ path, reason }) => `${nameText(path)} (${reason})`).join(', ');
+			const listed = executableSurface.map(({ path, reason }) => `${printable(path)} (${reason})`).join(', ');
 			const hint = `look at it with \`dropcloth apply ${place.id}\``;
 			throw new Refusal('failed', 'executable-surface', `it would change what the host runs: ${listed}`, { hint });
 		}
 		prepared.write();
-		warn(`applied ${count(applied, 'path')} and removed ${removed} in ${nameText(session.project.basePath ?? '')}`);
+		warn(`applied ${count(applied, 'path')} and removed ${removed} in ${printable(session.project.basePath ?? '')}`);
 	} finally {
 		session.close();
 	}

@@ -1,8 +1,9 @@
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { placeInStore, sessionIds } from '../session/session-place.ts';
 import { type SessionStatus, sessionStatus } from '../session/session-status.ts';
 import type { CommandDefinition } from './command.ts';
-import { nameText, sizeText, table } from './format.ts';
+import { sizeText, table } from './format.ts';
 
 /** A row of `ps`: a session, or why it cannot be read. */
 type Row = SessionStatus | { readonly sessionId: string; readonly problem: string };
@@ -40,9 +41,9 @@ function jsonOf(row: Row): Record<string, unknown> {
 }
 
 function rowOf(row: Row): string[] {
-	if ('problem' in row) return [row.sessionId, 'invalid', '', '', '', row.problem].map(nameText);
+	if ('problem' in row) return [row.sessionId, 'invalid', '', '', '', row.problem].map(printable);
 	const { sessionId, state, position, layerBytes, basePath, owner } = row;
 	return [sessionId, state, String(position), sizeText(layerBytes), basePath ?? '-', owner?.argv.join(' ') ?? ''].map(
-		nameText,
+		printable,
 	);
 }

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import type { FlagParametersForType } from '@stricli/core';
 import { isWithin } from '../base/paths.ts';
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { RestoreOutcome, RestoreScope } from '../session/restore-session.ts';
 import type { OwnedSession } from '../session/session.ts';
 import type { Answer } from './command.ts';
 import type { CliContext } from './context.ts';
-import { count, nameText } from './format.ts';
+import { count } from './format.ts';
 
 /** Flags of every command that puts a session back to another state. */
 export interface RestoreFlags {
@@ -67,7 +68,7 @@ export function restoreAnswer(
 	const kept = present === null ? '' : `; what was there is snapshot ${present}`;
 	const text = [
 		`${verb} snapshot ${target} of session ${session.id}: ${count(paths.length, 'path')} changed${kept}`,
-		...(dryRun ? paths.map((path) => `  ${nameText(path === '' ? '.' : path)}`) : []),
+		...(dryRun ? paths.map((path) => `  ${printable(path === '' ? '.' : path)}`) : []),
 	].join('\n');
 	return { json: { sessionId: session.id, restored: target, present, changed: paths.length, paths, dryRun }, text };
 }

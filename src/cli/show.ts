@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { type DiffEntry, diffViews } from '../history/diff.ts';
 import type { Point } from '../history/refs.ts';
@@ -9,7 +10,7 @@ import { type Run, Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import { withSession } from './choose.ts';
 import type { Answer, CommandDefinition } from './command.ts';
-import { nameText, sizeText, table, timeText } from './format.ts';
+import { sizeText, table, timeText } from './format.ts';
 import { snapshotJson } from './snapshot-text.ts';
 
 /** One snapshot in full. */
@@ -47,7 +48,7 @@ function showSnapshot(session: Session, ref: string, point: Point): Answer {
 		json,
 		text: [
 			factsText(snapshot, run),
-			...changes.map((entry) => `${entry.change.padEnd(9)} ${nameText(entry.path)}`),
+			...changes.map((entry) => `${entry.change.padEnd(9)} ${printable(entry.path)}`),
 		].join('\n'),
 	};
 }
@@ -78,7 +79,7 @@ function factsText(
 		...(note === null ? [] : [['note', note]]),
 		...(run === null ? [] : [['run', `${run.id}: ${run.argv.join(' ')}`]]),
 	];
-	return `${table(facts.map((row) => row.map(nameText)))}\n`;
+	return `${table(facts.map((row) => row.map(printable)))}\n`;
 }
 
 function runJson({ id, argv, cwd, started, ended, exit, signal, backend }: Run): Record<string, unknown> {

@@ -1,8 +1,9 @@
+import { printable } from '../base/printable.ts';
 import { takeLiveSnapshot } from '../session/live-snapshot.ts';
 import { takeSnapshot } from '../session/snapshot-session.ts';
 import { chosenPlace, SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
-import { count, nameText, sizeText } from './format.ts';
+import { count, sizeText } from './format.ts';
 
 interface Flags {
 	readonly note?: string;
@@ -28,7 +29,7 @@ export const snap: CommandDefinition<Flags, [string?, string?]> = {
 		const taken = live ?? (await withOwnedSession(invocation, given, (session) => takeSnapshot(session, meta)));
 		const { id, files, bytes } = taken;
 		const frozenMs = live?.frozenMs ?? null;
-		const named = tag === null ? '' : ` ${nameText(tag)}`;
+		const named = tag === null ? '' : ` ${printable(tag)}`;
 		return {
 			json: { sessionId: place.id, id, tag, files, bytes, frozenMs },
 			text: `took snapshot ${id}${named} of session ${place.id}: ${count(files, 'file')}, ${sizeText(bytes)}`,

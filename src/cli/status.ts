@@ -1,9 +1,10 @@
+import { printable } from '../base/printable.ts';
 import { recoverIfStale } from '../session/recover-stale.ts';
 import { driftedPaths } from '../session/session-drift.ts';
 import { type SessionStatus, sessionStatus } from '../session/session-status.ts';
 import { chosenPlace, SESSION_ARGUMENT } from './choose.ts';
 import type { Answer, CommandDefinition } from './command.ts';
-import { nameText, sizeText, table } from './format.ts';
+import { sizeText, table } from './format.ts';
 
 /** How a session is doing. */
 export const status: CommandDefinition<object, [string?]> = {
@@ -56,5 +57,5 @@ function answer(status: SessionStatus, recovered: boolean, drift: readonly strin
 		['base drift', drift.length === 0 ? 'none' : drift.join(', ')],
 		...status.keptLayers.map((path) => ['kept layer', path]),
 	];
-	return { json, text: table(rows.map((row) => row.map(nameText))) };
+	return { json, text: table(rows.map((row) => row.map(printable))) };
 }

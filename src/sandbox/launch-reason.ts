@@ -1,9 +1,9 @@
 import { ERRNO, type ErrnoCode, errnoCode } from '../base/errno.ts';
+import { printable } from '../base/printable.ts';
 import { type Mount, mountOf } from '../host/mount-info.ts';
 import type { KernelFacts } from './kernel-facts.ts';
 import type { Plan } from './plan-writer.ts';
 import type { LaunchFailure } from './report.ts';
-import { printable } from './show-binds.ts';
 import { outermostMountsBelow } from './submounts.ts';
 
 /** Why something cannot be, and what the user can do about it. */

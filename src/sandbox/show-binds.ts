@@ -1,3 +1,4 @@
+import { printable } from '../base/printable.ts';
 import type { Plan } from './plan-writer.ts';
 
 /** Every mount of a plan in the order it is made, one a line: `kind  path  source  reason`. For `--show-binds`. */
@@ -11,12 +12,4 @@ export function showBinds(plan: Plan, backend: { readonly name: string; readonly
 			.trimEnd(),
 	);
 	return [`backend ${backend.name}: ${backend.reason}`, ...lines, ''].join('\n');
-}
-
-/** A path on one line: control characters and bytes that are no UTF-8 as escapes. */
-export function printable(path: string): string {
-	return path.replace(/[\p{Cc}\p{Surrogate}]/gu, (character) => {
-		const code = character.charCodeAt(0);
-		return `\\x${(code >= 0xdc80 ? code - 0xdc00 : code).toString(16).padStart(2, '0')}`;
-	});
 }
