@@ -8,7 +8,7 @@ test('one line for each mount, in order, in columns', () => {
 	] as const;
 	expect(showBinds({ operations: [], mounts }, { name: 'kernel', reason: 'it can' }).split('\n')).toEqual([
 		'backend kernel: it can',
-		'read-only bind  /       /             the rest',
+		'read-only bind  /     /             the rest',
 		'overlay         /p\\n  /store/upper  the project',
 		'',
 	]);
