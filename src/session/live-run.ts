@@ -1,13 +1,11 @@
-import { isoTime } from '../base/clock.ts';
 import type { Time } from '../base/inode.ts';
-import { bootId, processStart } from '../host/process.ts';
 import type { Launched, Outcome } from '../sandbox/launch.ts';
 import { Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import { ControlServer } from './control-server.ts';
 import type { KernelLayer } from './kernel-layer.ts';
 import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
-import { removeOwnerFile, writeOwnerFile } from './owner-file.ts';
+import { describeRun, removeOwnerFile } from './owner-file.ts';
 import type { OwnedSession } from './session.ts';
 import { insertSnapshot, snapshotIfChanged } from './snapshot-session.ts';
 import { TakeIn } from './take-in.ts';
@@ -55,21 +53,24 @@ export class LiveRun {
 		this.#run = this.#begin();
 	}
 
-	/** Accompanies a command from its launch to its end. */
-	static async accompany(
-		session: OwnedSession,
-		launched: Launched,
-		facts: LiveRunFacts,
-	): Promise<{ outcome: Outcome; trace: RunTrace }> {
+	/** Takes a command on that has been launched; described in the owner's file when this returns. */
+	static begin(session: OwnedSession, launched: Launched, facts: LiveRunFacts): LiveRun {
 		if (session.layer === null) throw new Error('a run without a live layer');
-		const run = new LiveRun(session, session.layer, launched, facts);
-		const server = await ControlServer.listen(session.place, run.#handlers());
-		const described = launched.init.then((init) => run.#describe(init));
+		return new LiveRun(session, session.layer, launched, facts);
+	}
+
+	/** Accompanies it to its end. */
+	async accompany(): Promise<{ outcome: Outcome; trace: RunTrace }> {
+		const launched = this.#launched;
+		const server = await ControlServer.listen(this.#session.place, this.#handlers());
+		const described = launched.init.then((init) => {
+			if (!launched.hasEnded) this.#describe(init);
+		});
 		described.catch(() => {});
 		const outcome = await launched.ended;
 		server.close();
-		await run.#settled();
-		const trace = run.#finish(outcome);
+		await this.#settled();
+		const trace = this.#finish(outcome);
 		await described;
 		return { outcome, trace };
 	}
@@ -83,18 +84,8 @@ export class LiveRun {
 	}
 
 	#describe(init: number | null): void {
-		if (this.#launched.hasEnded) return;
-		writeOwnerFile(this.#session.place, {
-			pid: process.pid,
-			pidStart: processStart(process.pid),
-			init,
-			initStart: init === null ? null : processStart(init),
-			bootId: bootId(),
-			backend: 'kernel',
-			layer: this.#layer.place.number,
-			started: isoTime(this.#facts.started),
-			argv: this.#facts.argv,
-		});
+		const { started, argv } = this.#facts;
+		describeRun(this.#session.place, { layer: this.#layer.place, started, argv, init });
 	}
 
 	#handlers(): Parameters<typeof ControlServer.listen>[1] {

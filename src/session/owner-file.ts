@@ -1,6 +1,10 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
+import { isoTime } from '../base/clock.ts';
+import type { Time } from '../base/inode.ts';
 import { errorCode } from '../base/posix-error.ts';
+import { bootId, processStart } from '../host/process.ts';
+import type { LayerPlace } from './layer-place.ts';
 import type { SessionPlace } from './session-place.ts';
 
 /** Describes the owner of a live session for people and for recovery. It decides nothing: the locks do. */
@@ -19,7 +23,30 @@ export interface OwnerFacts {
 	readonly argv: readonly string[];
 }
 
-export function writeOwnerFile(place: SessionPlace, facts: OwnerFacts): void {
+/** What is known of a run at the time. */
+interface RunFacts {
+	readonly layer: LayerPlace;
+	readonly started: Time;
+	readonly argv: readonly string[];
+	readonly init: number | null;
+}
+
+/** Describes this process as the owner, on account of a run. */
+export function describeRun(place: SessionPlace, { layer, started, argv, init }: RunFacts): void {
+	writeOwnerFile(place, {
+		pid: process.pid,
+		pidStart: processStart(process.pid),
+		init,
+		initStart: init === null ? null : processStart(init),
+		bootId: bootId(),
+		backend: 'kernel',
+		layer: layer.number,
+		started: isoTime(started),
+		argv,
+	});
+}
+
+function writeOwnerFile(place: SessionPlace, facts: OwnerFacts): void {
 	const temporary = `${place.ownerPath}.new`;
 	writeFileSync(fsPath(temporary), JSON.stringify(facts), { mode: 0o600 });
 	renameSync(fsPath(temporary), fsPath(place.ownerPath));

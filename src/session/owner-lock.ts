@@ -5,7 +5,7 @@ import { Refusal } from '../base/refusal.ts';
 import { LOCK_OWNER, LockFile } from '../host/lock-file.ts';
 import { askOwner } from './control-client.ts';
 import { readOwnerFile } from './owner-file.ts';
-import { dropReadyToken, isClaimed } from './ready-token.ts';
+import { dropReadyToken, type FoundClaim, findClaims } from './ready-token.ts';
 import { makePlace, type SessionPlace } from './session-place.ts';
 
 /** How long a refused OWNER lock is tried again: a killed owner's tree takes some 70 ms to die, a short command less. */
@@ -16,6 +16,8 @@ const PAUSE_MS = 20;
 export interface Ownership {
 	readonly lock: LockFile;
 	readonly wasReady: boolean;
+	/** A claim to launch that a killed process left; to be removed when the layer is taken in. */
+	readonly left: FoundClaim | null;
 }
 
 /**
@@ -51,7 +53,8 @@ function tryToOwn(place: SessionPlace): Ownership | null {
 	try {
 		if (lock.tryLock(LOCK_OWNER, 1, 'exclusive') && isStillThere(lock)) {
 			const wasReady = dropReadyToken(place);
-			if (!isClaimed(place)) return { lock, wasReady };
+			const claims = findClaims(place);
+			if (!claims.some(({ alive }) => alive)) return { lock, wasReady, left: claims[0] ?? null };
 		}
 	} catch (error) {
 		lock.close();

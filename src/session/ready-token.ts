@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fsPath } from '../base/bytes.ts';
+import type { Time } from '../base/inode.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { bootId, isRunning, processStart } from '../host/process.ts';
 import type { LayerRoot } from './layer-place.ts';
@@ -19,7 +20,8 @@ export interface ReadyToken {
 
 /**
  * A token that this process took away in order to launch on it. The lock is the launcher's to take, a moment later: as long
- * as the claim stands, no other process becomes the owner (see {@link isClaimed}).
+ * as the claim stands, no other process becomes the owner. It stands until the owner's file is written, so that a run that
+ * is killed leaves one of both behind.
  */
 export interface Claim extends Disposable {
 	readonly token: ReadyToken;
@@ -54,14 +56,30 @@ export function claimReadyToken(place: SessionPlace): Claim | null {
 	return null;
 }
 
-/** Whether a process that still lives is about to launch on a token. Asked with the owner's lock held. */
-export function isClaimed(place: SessionPlace): boolean {
-	return claims(place).some((name) => {
+/** A claim as others find it. */
+export interface FoundClaim {
+	readonly path: string;
+	/** Whether the process that made it still lives. */
+	readonly alive: boolean;
+	/** When it was made: until then the layer held nothing that the store does not. */
+	readonly made: Time;
+}
+
+/** The claims there are. Without the owner's lock, others may come and go at any moment. */
+export function findClaims(place: SessionPlace): FoundClaim[] {
+	return claimNames(place).flatMap((name) => {
 		const [, pid = '', start = ''] = CLAIM_NAME.exec(name) ?? [];
-		if (isRunning(Number(pid), start)) return true;
-		rmSync(fsPath(join(place.layersPath, name)), { force: true });
-		return false;
+		const path = join(place.layersPath, name);
+		const alive = isRunning(Number(pid), start);
+		const stat = statSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
+		// the rename was the last that changed it
+		return stat === undefined ? [] : [{ path, alive, made: timeOfNs(stat.ctimeNs) }];
 	});
+}
+
+/** Removes one whose process is gone; with the owner's lock held. */
+export function removeClaim({ path }: FoundClaim): void {
+	rmSync(fsPath(path), { force: true });
 }
 
 /**
@@ -82,10 +100,15 @@ export function writeReadyToken(place: SessionPlace, token: ReadyToken): void {
 	renameSync(fsPath(temporary), fsPath(tokenPath(place)));
 }
 
+const NS_PER_SECOND = 1_000_000_000n;
 const CLAIM = 'claimed-';
 const CLAIM_NAME = /^claimed-(\d+)-(\d+)$/;
 
-function claims(place: SessionPlace): string[] {
+function timeOfNs(ns: bigint): Time {
+	return { sec: Number(ns / NS_PER_SECOND), nsec: Number(ns % NS_PER_SECOND) };
+}
+
+function claimNames(place: SessionPlace): string[] {
 	try {
 		return readdirSync(fsPath(place.layersPath)).filter((name) => CLAIM_NAME.test(name));
 	} catch (error) {

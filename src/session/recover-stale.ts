@@ -1,13 +1,19 @@
 import { Refusal } from '../base/refusal.ts';
 import { readOwnerFile } from './owner-file.ts';
 import { isOwned } from './owner-lock.ts';
+import { findClaims } from './ready-token.ts';
 import { type Notify, OwnedSession } from './session.ts';
 import type { SessionPlace } from './session-place.ts';
+
+/** Whether a run is described whose owner is not there to take the description away; only of a session that nobody owns. */
+export function wasLeftBehind(place: SessionPlace): boolean {
+	return readOwnerFile(place) !== null || findClaims(place).some(({ alive }) => !alive);
+}
 
 /** Recovers a session whose owner was killed; a session that somebody owns, or that ended well, is left alone. */
 export async function recoverIfStale(place: SessionPlace, notify: Notify): Promise<boolean> {
 	// looked at in this order: an owner takes the lock before it writes the file, and removes the file before it lets go
-	if (readOwnerFile(place) === null || isOwned(place) || readOwnerFile(place) === null) return false;
+	if (!wasLeftBehind(place) || isOwned(place) || !wasLeftBehind(place)) return false;
 	try {
 		(await OwnedSession.open(place, notify)).close();
 		return true;

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { KernelLayer } from './kernel-layer.ts';
 import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, layersOf, removeLayer } from './layer-place.ts';
 import { type OwnerFacts, readOwnerFile, removeOwnerFile } from './owner-file.ts';
+import { type FoundClaim, removeClaim } from './ready-token.ts';
 import type { SessionPlace } from './session-place.ts';
 import { TakeIn } from './take-in.ts';
 import { readTruth, writeTruth } from './truth.ts';
@@ -17,6 +18,8 @@ export interface Recovering {
 	readonly store: Store;
 	/** Whether the last owner left word that the layer holds nothing that the store does not. */
 	readonly wasReady: boolean;
+	/** What a run left that was killed before it described itself. */
+	readonly left: FoundClaim | null;
 	readonly notify: (text: string) => void;
 	readonly clock: Clock;
 }
@@ -37,6 +40,7 @@ export async function recover(recovering: Recovering): Promise<KernelLayer | nul
 	const layer = agree(recovering, dead);
 	store.durable();
 	removeOwnerFile(place);
+	if (recovering.left !== null) removeClaim(recovering.left);
 	return layer;
 }
 
@@ -105,14 +109,15 @@ function afterRestart({ place, store, notify }: Recovering, number: number, wasR
 }
 
 function takeInWhatIsThere(
-	{ place, store, notify, clock }: Recovering,
+	{ place, store, left, notify, clock }: Recovering,
 	layer: KernelLayer,
 	dead: OwnerFacts | null,
 ): void {
-	const takeIn = new TakeIn(store, layer, dead === null ? NEVER : timeOfIso(dead.started));
+	const begun = dead === null ? (left?.made ?? null) : timeOfIso(dead.started);
+	const takeIn = new TakeIn(store, layer, begun ?? NEVER);
 	takeIn.scan();
 	takeIn.commit(() => {
-		if (dead === null || !store.head.values().changed) return;
+		if (begun === null || !store.head.values().changed) return;
 		store.tree.snapshot({ trigger: 'exit', note: 'recovered', created: clock.now() });
 		notify(
 			`the last run of session ${place.id} was killed; what it had written is snapshot ${store.head.values().position}`,

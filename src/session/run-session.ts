@@ -13,6 +13,7 @@ import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
 import { checkBaseInPlace } from './base-directory.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
 import type { RunTrace, SnapshotPolicy } from './live-run.ts';
+import { describeRun, removeOwnerFile } from './owner-file.ts';
 import { claimReadyToken } from './ready-token.ts';
 import { sandboxRoots, wantedRoots } from './run-roots.ts';
 import type { RunTarget } from './run-target.ts';
@@ -65,34 +66,32 @@ export async function runSession(request: RunRequest): Promise<RunOutcome> {
 
 /** The fast way: null when it cannot be gone. */
 async function runReady(request: RunRequest): Promise<RunOutcome | null> {
-	const ready = await launchReady(request);
-	if (ready === null) return null;
-	const { started, layer } = ready;
-	// loaded while the kernel set the sandbox up
-	const [{ OwnedSession: Session }, { KernelLayer }] = await Promise.all(loadStore());
-	return await accompany(request, started, () =>
-		Session.adoptLaunched(
-			request.target.place,
-			started.lock,
-			(store) => KernelLayer.existing(layer, store),
-			request.clock,
-		),
-	);
-}
-
-/** Launches on a token. The claim on it stands until the launcher has the lock. */
-async function launchReady(request: RunRequest): Promise<{ started: Started; layer: LayerPlace } | null> {
-	const { place, create } = request.target;
+	const { target, sandbox, clock } = request;
+	const { place, create } = target;
 	using claim = create === null ? claimReadyToken(place) : null;
 	if (claim === null) return null;
 	const { roots, layer: number } = claim.token;
+	if (!sameRoots(roots, wantedRoots(projectBase(roots), sandbox.home, sandbox.storePath))) return null;
 	const layer = layerPlace(place, number);
-	if (!sameRoots(roots, wantedRoots(projectBase(roots), request.sandbox.home, request.sandbox.storePath))) return null;
-	const lock = LockFile.open(place.lockPath);
+	const started = await launchReady(request, layer, roots);
+	if (started === null) return null;
+	const [{ OwnedSession: Session }, { KernelLayer }] = await loadStore();
+	const own = () => Session.adoptLaunched(place, started.lock, (store) => KernelLayer.existing(layer, store), clock);
+	return await accompany(request, started, own, () => claim[Symbol.dispose]());
+}
+
+/** Launches and lets the launcher take the lock; null when somebody else has it. */
+async function launchReady(
+	request: RunRequest,
+	layer: LayerPlace,
+	roots: readonly LayerRoot[],
+): Promise<Started | null> {
+	const lock = LockFile.open(request.target.place.lockPath);
 	try {
 		const started = start(request, layer, roots, lock);
-		await Promise.all([failureOf(started.launched), ...loadStore()]);
-		if ((await failureOf(started.launched))?.operation !== 'lock') return { started, layer };
+		// the store's engine is loaded while the kernel sets the sandbox up
+		const [failure] = await Promise.all([failureOf(started.launched), loadStore()]);
+		if (failure?.operation !== 'lock') return started;
 	} catch (error) {
 		lock.close();
 		throw error;
@@ -102,7 +101,7 @@ async function launchReady(request: RunRequest): Promise<{ started: Started; lay
 }
 
 function loadStore() {
-	return [import('./session.ts'), import('./kernel-layer.ts')] as const;
+	return Promise.all([import('./session.ts'), import('./kernel-layer.ts')]);
 }
 
 async function runPrepared(request: RunRequest): Promise<RunOutcome> {
@@ -110,8 +109,11 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 	const { session, layer, roots } = await prepareRun(request);
 	let started: Started;
 	try {
+		// before anything can be written inside: a run that is killed leaves this behind
+		describeRun(session.place, { layer, started: session.clock.now(), argv: request.sandbox.command, init: null });
 		started = start(request, layer, roots, session.lock);
 	} catch (error) {
+		removeOwnerFile(session.place);
 		session.close();
 		throw error;
 	}
@@ -156,8 +158,13 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 	return { launched, lock, plan, cwd: spec.cwd, started, seenAt };
 }
 
-/** Whatever goes wrong, nothing goes on inside that nobody takes in. */
-async function accompany(request: RunRequest, started: Started, own: () => OwnedSession): Promise<RunOutcome> {
+/** `onDescribed` is called when the owner's file is written. Whatever goes wrong, nothing goes on inside unattended. */
+async function accompany(
+	request: RunRequest,
+	started: Started,
+	own: () => OwnedSession,
+	onDescribed = () => {},
+): Promise<RunOutcome> {
 	const { launched, plan, cwd } = started;
 	using _ = request.onLaunch?.(launched);
 	let session: OwnedSession | null = null;
@@ -165,17 +172,20 @@ async function accompany(request: RunRequest, started: Started, own: () => Owned
 		session = own();
 		const failure = await failureOf(launched);
 		if (failure !== null) {
+			removeOwnerFile(session.place);
 			const { explainFailure } = await import('../sandbox/explain.ts');
 			throw explainFailure(failure, plan, request.backend);
 		}
 		const { LiveRun } = await import('./live-run.ts');
-		return await LiveRun.accompany(session, launched, {
+		const run = LiveRun.begin(session, launched, {
 			argv: request.sandbox.command,
 			cwd,
 			started: started.started,
 			snapshots: request.snapshots,
 			seenAt: started.seenAt,
 		});
+		onDescribed();
+		return await run.accompany();
 	} catch (error) {
 		if (!launched.hasEnded) launched.kill('SIGKILL');
 		await launched.ended;

@@ -2,6 +2,7 @@ import { isRunning } from '../host/process.ts';
 import { keptLayers } from './layer-place.ts';
 import { type OwnerFacts, readOwnerFile } from './owner-file.ts';
 import { isOwned } from './owner-lock.ts';
+import { wasLeftBehind } from './recover-stale.ts';
 import { Session } from './session.ts';
 import type { SessionPlace } from './session-place.ts';
 
@@ -57,12 +58,11 @@ export function sessionStatus(place: SessionPlace): SessionStatus {
 	}
 }
 
-/** An owner removes its file before it lets the lock go: only a file that is there before and after was left behind. */
+/** An owner removes its file before it lets the lock go: only one that is there after was left behind. */
 function ownerAndState(place: SessionPlace): { owner: OwnerFacts | null; state: SessionState } {
 	const owner = readOwnerFile(place);
 	if (!isOwned(place)) {
-		const left = owner === null ? null : readOwnerFile(place);
-		return { owner: left, state: left === null ? 'stopped' : 'stale' };
+		return wasLeftBehind(place) ? { owner: readOwnerFile(place), state: 'stale' } : { owner: null, state: 'stopped' };
 	}
 	const isLive = owner?.pidStart != null && isRunning(owner.pid, owner.pidStart);
 	return isLive ? { owner, state: 'live' } : { owner: null, state: 'busy' };

@@ -96,11 +96,11 @@ export class OwnedSession extends Session {
 	static async open(place: SessionPlace, notify: Notify, clock: Clock = systemClock): Promise<OwnedSession> {
 		if (!sessionExists(place))
 			throw new Refusal('invalid', 'no-such-session', `there is no session at ${place.dbPath}`);
-		const { lock, wasReady } = await lockOwner(place);
+		const { lock, wasReady, left } = await lockOwner(place);
 		let store: Store | null = null;
 		try {
 			store = Store.open(place.dbPath, 'tree');
-			const layer = await recover({ place, store, wasReady, notify, clock });
+			const layer = await recover({ place, store, wasReady, left, notify, clock });
 			return new OwnedSession(place, store, clock, lock, layer);
 		} catch (error) {
 			store?.close();
