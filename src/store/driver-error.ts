@@ -43,7 +43,7 @@ export function storeFailure(error: unknown, path: string): unknown {
 			cause: error,
 		});
 	}
-	if (code.startsWith('SQLITE_IOERR')) {
+	if (code.startsWith('SQLITE_IOERR') || code === 'EIO') {
 		return new Refusal('failed', 'store-io', `reading or writing failed (${code}): ${path}`, {
 			hint: 'check the disk and its quota',
 			cause: error,

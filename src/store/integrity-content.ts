@@ -18,8 +18,7 @@ export const CONTENT_CHECKS: readonly CheckGroup[] = [
 		'no blob is longer than a chunk of its file',
 		`select 'chunk '||idx||' of inode '||ino||' names blob '||blob||', which is longer than a chunk'
 		from (select distinct ino, idx, blob from ${versionsOf('chunk')}) as chunk join blob on blob.id=chunk.blob
-		where size>max(coalesce((select chunk_bytes from inode where ino=chunk.ino), 0),
-			coalesce((select max(chunk_bytes) from inode_past where ino=chunk.ino), 0))`,
+		where size>(select max(chunk_bytes) from ${versionsOf('inode')} where ino=chunk.ino)`,
 	),
 	queryCheck(
 		'chunk.blob_finished',

@@ -48,7 +48,7 @@ interface FileIdentity {
 }
 
 function findDescriptor(file: FileIdentity): number {
-	for (const name of readdirSync('/dev/fd')) {
+	for (const name of readdirSync('/proc/self/fd')) {
 		const descriptor = Number(name);
 		if (isFile(descriptor, file)) return descriptor;
 	}
