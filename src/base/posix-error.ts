@@ -30,6 +30,12 @@ export function errorCode(error: unknown): ErrnoCode | null {
 	return isErrnoCode(code) ? code : null;
 }
 
+/** Whether a file operation failed since the disk, or the user's share of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+	const code = errorCode(error);
+	return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 /** The error, saying the whole path when it is a failed file operation that knew a name in a directory only. */
 export function aboutPath(error: unknown, path: string): unknown {
 	if (!(error instanceof PosixError) || error.path === path) return error;

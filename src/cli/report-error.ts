@@ -1,5 +1,5 @@
 import { ERRNO } from '../base/errno.ts';
-import { errorCode, PosixError } from '../base/posix-error.ts';
+import { errorCode, isDiskFull, PosixError } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { EXIT_BUG, EXIT_CODES } from './exit-codes.ts';
 
@@ -38,7 +38,7 @@ function describe(error: unknown): Told {
 		return details === undefined ? { code, message, hint, exit } : { code, message, hint, exit, details };
 	}
 	const code = errorCode(error);
-	if (code === 'ENOSPC' || code === 'EDQUOT') {
+	if (isDiskFull(error)) {
 		const hint = 'nothing that was committed is lost; make room and try again';
 		return { code: 'disk-full', message: messageOf(error), hint, exit: EXIT_CODES.full.code };
 	}

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { decodeName, encodeName, fsPath } from '../base/bytes.ts';
 import { joinPath } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
+import { replaceFile } from '../host/replace-file.ts';
 import { CHILD_COUNT, FIRST_CHILD, NAME_AT, RECORD_WORDS } from './scan-record.ts';
 
 /** "DCSCAN" and the format's number. */
@@ -49,14 +49,7 @@ export class ScanMemory {
 	 * that lags is not used, one that is ahead cannot be.
 	 */
 	save(path: string, token: string): void {
-		const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-		try {
-			writeFileSync(fsPath(temporary), format(this, token), { mode: 0o600, flag: 'wx' });
-			renameSync(fsPath(temporary), fsPath(path));
-		} catch (error) {
-			rmSync(fsPath(temporary), { force: true });
-			throw error;
-		}
+		replaceFile(path, format(this, token));
 	}
 
 	/** The bytes of a record's name, one character each. */

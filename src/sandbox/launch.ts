@@ -4,6 +4,7 @@ import { constants as osConstants } from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { encodeName } from '../base/bytes.ts';
+import { errorCode, PosixError } from '../base/posix-error.ts';
 import { openNamelessFile } from './nameless-file.ts';
 import type { Plan } from './plan-writer.ts';
 import { type LaunchFailure, parseReport, type Report } from './report.ts';
@@ -53,7 +54,7 @@ export function launch(options: LaunchOptions): Launched {
 	const reportFd = openNamelessFile(scratch);
 	try {
 		// Written at a position, so that the launcher, which shares the file's offset, reads from the start.
-		writeAll(planFd, encodePlan(plan));
+		writeAll(planFd, encodePlan(plan), scratch);
 		const child = spawn(launcher, [String(process.pid)], {
 			cwd: '/',
 			env: environment,
@@ -77,8 +78,13 @@ function encodePlan({ operations }: Plan): Buffer {
 	return encodeName(`${words.join('\0')}\0`);
 }
 
-function writeAll(fd: number, bytes: Buffer): void {
-	for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+function writeAll(fd: number, bytes: Buffer, directory: string): void {
+	try {
+		for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+	} catch (error) {
+		const code = errorCode(error);
+		throw code === null ? error : new PosixError(code, 'write a file in', directory, error);
+	}
 }
 
 /** A running sandbox. */

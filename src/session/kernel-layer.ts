@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
 import type { Change } from '../base/change.ts';
+import { isDiskFull } from '../base/posix-error.ts';
 import { crashPoint } from '../host/crash-point.ts';
 import { bringInLine, layOut } from '../layer/lay-out.ts';
 import { ScanMemory } from '../layer/scan-memory.ts';
@@ -121,10 +122,15 @@ export class KernelLayer {
 		this.remember(token);
 	}
 
-	/** Keeps what was seen for the next owner, after the commit that set the token. */
+	/** Keeps what was seen for the next owner, if there is room, after the commit that set the token. */
 	remember(token: string): void {
 		for (const [role, memory] of this.memories) {
-			memory.save(scanMemoryPath(this.place, role), token);
+			try {
+				memory.save(scanMemoryPath(this.place, role), token);
+			} catch (error) {
+				// the next scan finds no memory of this state, and looks at everything
+				if (!isDiskFull(error)) throw error;
+			}
 			crashPoint('layer-remembered');
 		}
 		this.isInLine = true;

@@ -6,7 +6,7 @@ import { ControlServer } from './control-server.ts';
 import type { KernelLayer } from './kernel-layer.ts';
 import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
-import type { OwnedSession } from './session.ts';
+import type { Notify, OwnedSession } from './session.ts';
 import { insertSnapshot, snapshotIfChanged } from './snapshot-session.ts';
 import { TakeIn } from './take-in.ts';
 
@@ -21,6 +21,8 @@ export interface LiveRunFacts {
 	readonly started: Time;
 	readonly snapshots: SnapshotPolicy;
 	readonly seenAt: SeenAt;
+	/** Told what went wrong and keeps nothing from going on. */
+	readonly notify: Notify;
 }
 
 /** What a run left in the session. */
@@ -63,10 +65,11 @@ export class LiveRun {
 	async accompany(): Promise<{ outcome: Outcome; trace: RunTrace }> {
 		const launched = this.#launched;
 		const server = await ControlServer.listen(this.#session.place, this.#handlers());
-		const described = launched.init.then((init) => {
-			if (!launched.hasEnded) this.#describe(init);
-		});
-		described.catch(() => {});
+		const described = launched.init
+			.then((init) => {
+				if (!launched.hasEnded) this.#describe(init);
+			})
+			.catch((error: Error) => this.#facts.notify(`others cannot see what runs: ${error.message}`));
 		const outcome = await launched.ended;
 		server.close();
 		await this.#settled();

@@ -1,9 +1,10 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import type { Time } from '../base/inode.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { bootId, processStart } from '../host/process.ts';
+import { replaceFile } from '../host/replace-file.ts';
 import type { LayerPlace } from './layer-place.ts';
 import type { SessionPlace } from './session-place.ts';
 
@@ -47,9 +48,7 @@ export function describeRun(place: SessionPlace, { layer, started, argv, init }:
 }
 
 function writeOwnerFile(place: SessionPlace, facts: OwnerFacts): void {
-	const temporary = `${place.ownerPath}.new`;
-	writeFileSync(fsPath(temporary), JSON.stringify(facts), { mode: 0o600 });
-	renameSync(fsPath(temporary), fsPath(place.ownerPath));
+	replaceFile(place.ownerPath, JSON.stringify(facts));
 }
 
 /** What the last owner wrote; null when it ended well, or when its file cannot be read as one. */

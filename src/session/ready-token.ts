@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fsPath } from '../base/bytes.ts';
 import type { Time } from '../base/inode.ts';
-import { errorCode } from '../base/posix-error.ts';
+import { errorCode, isDiskFull } from '../base/posix-error.ts';
 import { bootId, isRunning, processStart } from '../host/process.ts';
+import { replaceFile } from '../host/replace-file.ts';
 import type { LayerRoot } from './layer-place.ts';
 import type { SessionPlace } from './session-place.ts';
 
@@ -92,12 +93,15 @@ export function dropReadyToken(place: SessionPlace): boolean {
 	return holds;
 }
 
-/** Writes the token; only with the owner's lock held, the store closed, and the layer in line with it. */
+/** Writes the token if there is room; only with the owner's lock held, the store closed, and the layer in line with it. */
 export function writeReadyToken(place: SessionPlace, token: ReadyToken): void {
 	const stored: StoredToken = { ...token, bootId: bootId(), file: fileFingerprint(place) };
-	const temporary = `${tokenPath(place)}.new`;
-	writeFileSync(fsPath(temporary), JSON.stringify(stored), { mode: 0o600 });
-	renameSync(fsPath(temporary), fsPath(tokenPath(place)));
+	try {
+		replaceFile(tokenPath(place), JSON.stringify(stored));
+	} catch (error) {
+		// without it the next owner looks for itself
+		if (!isDiskFull(error)) throw error;
+	}
 }
 
 const NS_PER_SECOND = 1_000_000_000n;

@@ -183,6 +183,7 @@ async function accompany(
 			started: started.started,
 			snapshots: request.snapshots,
 			seenAt: started.seenAt,
+			notify: request.notify,
 		});
 		onDescribed();
 		return await run.accompany();

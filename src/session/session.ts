@@ -103,8 +103,11 @@ export class OwnedSession extends Session {
 			const layer = await recover({ place, store, wasReady, left, notify, clock });
 			return new OwnedSession(place, store, clock, lock, layer);
 		} catch (error) {
-			store?.close();
-			lock.close();
+			try {
+				store?.close();
+			} finally {
+				lock.close();
+			}
 			throw error;
 		}
 	}
@@ -180,6 +183,12 @@ function createStore(place: SessionPlace, basePath: string | null, clock: Clock)
 		store.durable();
 	} finally {
 		store.close();
+	}
+	// a -wal without room to be folded would stay behind under the name that goes
+	if (existsSync(fsPath(`${temporary}-wal`))) {
+		throw new Refusal('full', 'store-full', `no space left to write ${place.dbPath}`, {
+			hint: 'make room on that disk and try again',
+		});
 	}
 	if (existsSync(fsPath(place.dbPath))) throw new Error(`${place.dbPath} appeared while its owner's lock was held`);
 	renameSync(fsPath(temporary), fsPath(place.dbPath));
