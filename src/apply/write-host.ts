@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { Inode } from '../base/inode.ts';
 import { ancestorPaths } from '../base/paths.ts';
-import { errorCode, PosixError } from '../base/posix-error.ts';
+import { errorCode, isDiskFull, PosixError } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { crashPoint } from '../host/crash-point.ts';
 import { writeOverwrittenIntoHistory } from '../store/base-moved.ts';
@@ -174,10 +174,12 @@ function writeTree(store: Store, record: AppliedRecord, { root, host, plan }: Pl
 /** Puts the host back after a failure, and says what failed. */
 function takenBack(store: Store, record: AppliedRecord, { trees }: ApplyPlan, failure: unknown): unknown {
 	if (!(failure instanceof PosixError) && !(failure instanceof HostMoved)) return failure;
+	const kind = isDiskFull(failure) ? 'full' : 'failed';
 	try {
 		abortWriting(store, record, trees);
 	} catch (error) {
-		return new Refusal('failed', 'apply-interrupted', `apply ${record.id} failed, and could not be taken back`, {
+		const message = `${failure.message}; apply ${record.id} could not be taken back`;
+		return new Refusal(kind, 'apply-interrupted', message, {
 			hint: '`apply --continue` makes it whole, `apply --abort` puts the host back',
 			cause: new AggregateError([failure, error]),
 		});
@@ -193,6 +195,5 @@ function takenBack(store: Store, record: AppliedRecord, { trees }: ApplyPlan, fa
 			},
 		);
 	}
-	const kind = failure.code === 'ENOSPC' || failure.code === 'EDQUOT' ? 'full' : 'failed';
 	return new Refusal(kind, 'apply-failed', `${failure.message}; nothing was written`, { cause: failure });
 }
