@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { build } from 'vite';
 
@@ -9,9 +9,8 @@ export interface BundledProgram extends AsyncDisposable {
 
 /** Bundles a TypeScript program, with a path from the repository's root; installed packages stay outside. */
 export async function bundledProgram(source: string): Promise<BundledProgram> {
-	const cache = resolve('node_modules/.cache');
-	mkdirSync(cache, { recursive: true });
-	const outDir = mkdtempSync(join(cache, 'dropcloth-test-'));
+	// as deep below the root as the built program: the launcher is found from there
+	const outDir = mkdtempSync(resolve('node_modules/.dropcloth-test-'));
 	await build({
 		configFile: false,
 		logLevel: 'error',
@@ -19,7 +18,7 @@ export async function bundledProgram(source: string): Promise<BundledProgram> {
 			ssr: resolve(source),
 			outDir,
 			target: 'node20',
-			rollupOptions: { output: { entryFileNames: '[name].mjs' } },
+			rollupOptions: { output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' } },
 		},
 	});
 	return {

@@ -1,0 +1,152 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { presentAccount, type Ran } from '../support/accounts.ts';
+import { type SessionRig, sessionRig } from '../support/session-rig.ts';
+
+const why = userInfo().uid === 0 ? null : 'mounting a small disk needs root';
+
+beforeEach((context) => {
+	if (why !== null) context.skip(why);
+});
+
+/** A small disk of its own at a directory. */
+class SmallDisk implements Disposable {
+	readonly #path: string;
+
+	constructor(path: string, sizeBytes: number) {
+		const image = `${path}.disk`;
+		writeFileSync(image, '');
+		truncateSync(image, sizeBytes);
+		// without blocks that are root's alone
+		execFileSync('mkfs.ext4', ['-q', '-m', '0', '-O', '^has_journal', image]);
+		mkdirSync(path, { recursive: true });
+		execFileSync('mount', ['-o', 'loop', image, path]);
+		this.#path = path;
+	}
+
+	/** Leaves so many bytes of it free. */
+	leave(freeBytes: number): void {
+		const { bavail, bsize } = statfsSync(this.#path);
+		const fill = Math.max(0, Number(bavail) * Number(bsize) - freeBytes);
+		execFileSync('sh', [
+			'-c',
+			'head -c "$1" /dev/zero >> "$2/filler" 2>/dev/null || true',
+			'sh',
+			String(fill),
+			this.#path,
+		]);
+	}
+
+	makeRoom(): void {
+		execFileSync('rm', ['-f', join(this.#path, 'filler')]);
+	}
+
+	[Symbol.dispose](): void {
+		spawnSync('umount', ['-l', this.#path]);
+	}
+}
+
+const MIB = 1024 * 1024;
+
+function expectFull(ran: Ran): void {
+	expect(ran).toMatchObject({ code: 8, stdout: '' });
+	expect(ran.stderr).toMatch(/^dropcloth: [^\n]*no space left[^\n]*\n$/);
+}
+
+function snapshots({ cli }: SessionRig): number {
+	return cli.json<{ snapshots: unknown[] }>(['list', 'project']).snapshots.length;
+}
+
+function withStore(use: (rig: SessionRig, disk: SmallDisk) => void): void {
+	using rig = sessionRig(presentAccount());
+	using disk = new SmallDisk(rig.cli.storePath, 48 * MIB);
+	use(rig, disk);
+}
+
+const quick = (rig: SessionRig, script: string) => rig.cli.run(['quick', rig.project, '--', 'sh', '-c', script]);
+
+test.each([0, 100_000, 400_000])(
+	'with %i bytes left no session is made, and one is made when there is room',
+	(free) => {
+		withStore((rig, disk) => {
+			disk.leave(free);
+			expectFull(quick(rig, 'echo 1 > one'));
+			disk.makeRoom();
+			rig.inside('[ ! -e one ] || [ "$(cat one)" = 1 ]; echo 2 > two');
+			expect(rig.inside('cat two')).toBe('2\n');
+		});
+	},
+);
+
+test('what a run wrote until the disk was full is kept, and taken in once there is room', () => {
+	withStore((rig, disk) => {
+		rig.inside('echo 1 > one');
+		disk.leave(12 * MIB);
+		expectFull(quick(rig, 'echo 2 > two; seq 9999999 > big 2>/dev/null; wc -c < big > /dev/null'));
+		expectFull(rig.cli.run(['snap', 'project']));
+		disk.makeRoom();
+		expect(rig.inside('cat one two')).toBe('1\n2\n');
+		expect(Number(rig.inside('wc -c < big'))).toBeGreaterThan(4 * MIB);
+		expect(rig.inside('seq 9999999 | cmp -n $(stat -c %s big) - big && echo same')).toBe('same\n');
+		expect(snapshots(rig)).toBe(3);
+	});
+});
+
+test('a snapshot that has no room is not taken, and what there was stays', () => {
+	withStore((rig, disk) => {
+		rig.inside('echo 1 > one');
+		disk.leave(0);
+		expectFull(rig.cli.run(['snap', 'project', 'tag']));
+		disk.makeRoom();
+		expect(snapshots(rig)).toBe(2);
+		expect(rig.cli.run(['snap', 'project', 'tag']).code).toBe(0);
+		expect(rig.inside('cat one')).toBe('1\n');
+	});
+});
+
+test('a restore that has no room is done by the next command, or not at all', () => {
+	withStore((rig, disk) => {
+		rig.inside('echo 1 > one; head -c 6000000 /dev/urandom > big');
+		rig.inside('rm big');
+		disk.leave(2 * MIB);
+		expectFull(rig.cli.run(['restore', 'project', '2', '--yes']));
+		disk.makeRoom();
+		expect(['1\n0\n', '1\n6000000\n']).toContain(rig.inside('cat one; cat big 2>/dev/null | wc -c'));
+		rig.cli.json(['restore', 'project', '2', '--yes']);
+		expect(rig.inside('cat big | wc -c')).toBe('6000000\n');
+		expect(rig.cli.run(['doctor']).code).toBe(0);
+	});
+});
+
+test('an apply that has no room on the host writes nothing there', () => {
+	using rig = sessionRig(presentAccount());
+	using disk = new SmallDisk(rig.project, 16 * MIB);
+	rig.sh('echo host > kept; rmdir lost+found');
+	rig.inside('echo 1 > one; echo more >> kept; head -c 6000000 /dev/zero | tr "\\0" x > big');
+	disk.leave(3 * MIB);
+	const before = rig.sh('ls -A; cat kept');
+	const ran = rig.cli.run(['apply', 'project', '--yes']);
+	expectFull(ran);
+	expect(ran.stderr).toMatch(/nothing was written/);
+	expect(rig.sh('ls -A; cat kept')).toBe(before);
+	disk.makeRoom();
+	expect(rig.cli.run(['apply', 'project', '--yes']).code).toBe(0);
+	expect(rig.sh('cat one kept; wc -c < big')).toBe('1\nhost\nmore\n6000000\n');
+});
+
+test('an apply that has no room in the store writes nothing on the host', () => {
+	withStore((rig, disk) => {
+		rig.sh('head -c 3000000 /dev/urandom > big');
+		rig.inside('echo 1 > one; echo 2 > big');
+		disk.leave(MIB);
+		const before = rig.sh('sha256sum *');
+		expectFull(rig.cli.run(['apply', 'project', '--yes']));
+		expect(rig.sh('sha256sum *')).toBe(before);
+		disk.makeRoom();
+		expect(rig.cli.run(['apply', 'project', '--yes']).code).toBe(0);
+		expect(rig.sh('cat one big')).toBe('1\n2\n');
+	});
+});
