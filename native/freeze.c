@@ -6,108 +6,150 @@
 
 /*
  * Top-down: a process is stopped only after its parent has been seen standing still, so that no shell sees a child
- * stop and takes it for a job that the user suspended. Passes over /proc go on until one finds nothing that runs.
+ * stop and takes it for a job that the user suspended. Passes over /proc go on until one finds nothing that runs, and
+ * nothing that has just died: each process that ran when a pass began is in its list, and may have left another one.
+ *
+ * Processes that fork and end faster than they are looked at are never caught so. After a while one signal to all
+ * stops them; a shell may then take a job for stopped, which is better than no freeze.
  */
 enum {
-	MOST_PROCESSES = 1 << 16,
-	PID_LIMIT = 1 << 22, /* PID_MAX_LIMIT of the kernel */
+	MOST_PROCESSES = 1 << 17, /* dead ones counted */
+	PID_LIMIT = 1 << 22,      /* PID_MAX_LIMIT of the kernel */
 	LIMIT_US = 5000000,
+	ALL_AT_ONCE_AFTER_US = 300000,
 	NUDGE_AFTER = 8,
 	SHORT_WAIT_NS = 50000,
 	LONG_WAIT_NS = 500000,
 };
 
-static struct stopped {
+enum how {
+	BY_FREEZE,
+	BEFORE, /* by the user's Ctrl-Z for example: it stays so */
+	DEAD,   /* waits to be reaped */
+};
+static struct seen {
 	int pid;
-	bool by_freeze; /* false: it was stopped before, by the user's Ctrl-Z for example, and stays so */
-} stopped[MOST_PROCESSES];
-static int stopped_count;
+	enum how how;
+} seen[MOST_PROCESSES];
+static int seen_count, living_count;
 static bool frozen;
 static long cannot_freeze;
+static long start_us;
 
-/* One bit for each pid: counted in `stopped`; and seen standing still. */
+/* One bit for each pid: it is in `seen`; and it has been seen standing still. */
 static uint8_t known[PID_LIMIT / 8], still[PID_LIMIT / 8];
 static bool has_bit(const uint8_t *set, int pid) { return set[pid >> 3] >> (pid & 7) & 1; }
 static void set_bit(uint8_t *set, int pid) { set[pid >> 3] |= (uint8_t)(1 << (pid & 7)); }
 
-/* Of the current pass: it found a process that may run; the first one stopped in it; why it can't go on. */
-static bool found_running;
-static int first_of_pass;
-static long pass_error;
+/* All were sent SIGSTOP: what is found stopped is so by the freeze, and has no parent to wait for. */
+static bool stopped_all;
 
 void prepare_freeze(void) { cannot_freeze = open_processes(); }
 bool is_frozen(void) { return frozen; }
 
+static bool is_over(long limit_us) { return monotonic_us() - start_us > limit_us; }
+
 /* Dead and only waiting to be reaped. A process whose leader has ended is Z as well, but its threads run on. */
 static bool is_dead(struct process process) {
-	return !process.state || ((process.state == 'Z' || process.state == 'X') && process.threads < 2);
+	return (process.state == 'Z' || process.state == 'X') && process.threads < 2;
 }
 
-static bool stop_if_ready(int pid) {
-	if (pid <= 1 || pid >= PID_LIMIT || has_bit(known, pid)) return true;
-	struct process process = look_at_process(pid);
-	if (is_dead(process)) return true;
-	found_running = true;
-	/* Parent 0 is a process that joined from outside, parent 1 an orphan or the command. */
-	if (process.parent > 1 && !has_bit(still, process.parent)) return true;
-	if (stopped_count == MOST_PROCESSES) {
-		pass_error = -ENOMEM;
-		return false;
-	}
-	bool runs = process.state != 'T';
-	if (runs) sys_kill(pid, SIGSTOP);
-	set_bit(known, pid);
-	stopped[stopped_count++] = (struct stopped){pid, runs};
+/* Whether it was stopped and has been seen standing still, now at the latest. */
+static bool is_seen_still(int pid) {
+	if (has_bit(still, pid)) return true;
+	if (!has_bit(known, pid) || !stands_still(pid, false)) return false;
+	set_bit(still, pid);
 	return true;
 }
 
-/* Waits until all that this pass stopped stand still; false when the time is over. */
-static bool wait_for_pass(long deadline_us) {
-	for (int i = first_of_pass; i < stopped_count; i++) {
-		int pid = stopped[i].pid;
-		for (int tries = 0; !stands_still(pid, tries > NUDGE_AFTER); tries++) {
-			if (monotonic_us() > deadline_us) return false;
+static void remember(int pid, enum how how) {
+	set_bit(known, pid);
+	if (how == DEAD) set_bit(still, pid);
+	else living_count++;
+	seen[seen_count++] = (struct seen){pid, how};
+}
+
+static void stop_if_ready(int pid) {
+	struct process process = look_at_process(pid);
+	if (!process.state) return;
+	enum how how = is_dead(process) ? DEAD : process.state == 'T' && !stopped_all ? BEFORE : BY_FREEZE;
+	/* Parent 0 is a process that joined from outside, parent 1 an orphan or the command. */
+	if (how != DEAD && process.parent > 1 && !stopped_all && !is_seen_still(process.parent)) return;
+	if (how == BY_FREEZE) sys_kill(pid, SIGSTOP);
+	remember(pid, how);
+}
+
+/* What stands stopped already is remembered as such, below a parent that still runs too. */
+static void stop_all(const int *pids, int count) {
+	for (int i = 1; i < count; i++) /* the first is PID 1 */
+		if (seen_count < MOST_PROCESSES && !has_bit(known, pids[i]) && look_at_process(pids[i]).state == 'T')
+			remember(pids[i], BEFORE);
+	sys_kill(-1, SIGSTOP);
+	stopped_all = true;
+}
+
+/* One look at all processes: 1 when something moved since the last one, 0 when nothing did, or -errno. */
+static long make_pass(void) {
+	static int pids[MOST_PROCESSES];
+	int count = list_processes(pids, MOST_PROCESSES), unknown = 0;
+	if (count < 0) return count;
+	if (!stopped_all && is_over(ALL_AT_ONCE_AFTER_US)) stop_all(pids, count);
+	for (int i = 0; i < count; i++) {
+		int pid = pids[i];
+		if (pid == 1 || pid >= PID_LIMIT || has_bit(known, pid)) continue;
+		if (seen_count == MOST_PROCESSES) return -ENOMEM;
+		stop_if_ready(pid);
+		unknown++;
+		if (is_over(stopped_all ? LIMIT_US : ALL_AT_ONCE_AFTER_US)) break;
+	}
+	return unknown > 0;
+}
+
+/* Waits until what a pass stopped stands still. */
+static long wait_for_pass(int first) {
+	for (int i = first; i < seen_count; i++) {
+		int pid = seen[i].pid;
+		for (int tries = 0; !has_bit(still, pid) && !stands_still(pid, tries > NUDGE_AFTER); tries++) {
+			if (is_over(LIMIT_US)) return -ETIMEDOUT;
 			sys_nanosleep(tries < NUDGE_AFTER ? SHORT_WAIT_NS : LONG_WAIT_NS);
 		}
 		set_bit(still, pid);
 	}
-	return true;
+	return is_over(LIMIT_US) ? -ETIMEDOUT : 0;
 }
 
 /* The passes made, or -errno. */
 static long freeze(void) {
-	long deadline_us = monotonic_us() + LIMIT_US;
-	int passes = 0;
+	long moved, passes = 0;
 	frozen = true;
+	stopped_all = false;
 	do {
+		int first = seen_count;
 		passes++;
-		found_running = false;
-		first_of_pass = stopped_count;
-		pass_error = 0;
-		each_process(stop_if_ready);
-		if (pass_error) return pass_error;
-		if (!wait_for_pass(deadline_us) || monotonic_us() > deadline_us) return -ETIMEDOUT;
+		moved = make_pass();
+		long waited = moved < 0 ? moved : wait_for_pass(first);
+		if (waited < 0) return waited;
 		/* Only processes below one that is just ending, and nothing to wait for: don't spin. */
-		if (found_running && first_of_pass == stopped_count) sys_nanosleep(SHORT_WAIT_NS);
-	} while (found_running);
+		if (moved && first == seen_count) sys_nanosleep(SHORT_WAIT_NS);
+	} while (moved);
 	return passes;
 }
 
 /* Bottom-up, so that each parent finds its children running. */
 void thaw(void) {
-	for (int i = stopped_count; i-- > 0;) {
-		int pid = stopped[i].pid;
+	for (int i = seen_count; i-- > 0;) {
+		int pid = seen[i].pid;
 		known[pid >> 3] = still[pid >> 3] = 0;
-		if (stopped[i].by_freeze) sys_kill(pid, SIGCONT);
+		if (seen[i].how == BY_FREEZE) sys_kill(pid, SIGCONT);
 	}
-	stopped_count = 0;
+	seen_count = living_count = 0;
 	frozen = false;
 }
 
 static void answer_freeze(struct line *answer) {
-	long start_us = monotonic_us();
+	start_us = monotonic_us();
 	long passes = cannot_freeze ? cannot_freeze : frozen ? -EALREADY : freeze();
-	int processes = stopped_count;
+	int processes = living_count;
 	if (passes < 0) {
 		if (passes != -EALREADY) thaw();
 		add_text(answer, "error ");

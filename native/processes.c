@@ -61,11 +61,22 @@ static bool each_number(int directory, bool (*visit)(int number, void *context),
 	return true;
 }
 
-static bool visit_process(int pid, void *visit) { return (*(bool (**)(int))visit)(pid); }
+struct list {
+	int *pids;
+	int count, most;
+};
 
-bool each_process(bool (*visit)(int pid)) {
+static bool add_to_list(int pid, void *context) {
+	struct list *list = context;
+	if (list->count == list->most) return false;
+	list->pids[list->count++] = pid;
+	return true;
+}
+
+int list_processes(int *pids, int most) {
+	struct list list = {pids, 0, most};
 	sys_lseek(proc, 0, 0);
-	return each_number(proc, visit_process, &visit);
+	return each_number(proc, add_to_list, &list) ? list.count : -ENOMEM;
 }
 
 /* Where a thread in state D waits: these names of the kernel mean for the child of a vfork. */
@@ -80,6 +91,10 @@ static bool waits_for_vfork(int thread) {
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (text_equal(place, places[i])) return true;
 	return false;
+}
+
+static bool is_still_state(char state) {
+	return !state || state == 'T' || state == 't' || state == 'Z' || state == 'X';
 }
 
 struct thread_visit {
@@ -97,22 +112,17 @@ static bool visit_thread(int thread, void *context) {
 	add_text(&path, "/task/");
 	add_number(&path, thread);
 	add_text(&path, "/stat");
-	switch (read_stat(path.bytes).state) {
-	case 0:
-	case 'T':
-	case 't':
-	case 'Z':
-	case 'X':
-		return true;
-	case 'D':
-		if (waits_for_vfork(thread)) return true;
-	}
+	char state = read_stat(path.bytes).state;
+	if (is_still_state(state) || (state == 'D' && waits_for_vfork(thread))) return true;
 	visit->still = false;
 	if (visit->nudge) sys_tgkill(visit->pid, thread, SIGSTOP);
 	return visit->nudge;
 }
 
 bool stands_still(int pid, bool nudge) {
+	/* Most have one thread, and one that stands still starts no other. */
+	struct process process = look_at_process(pid);
+	if (process.threads <= 1 && is_still_state(process.state)) return true;
 	struct thread_visit visit = {pid, nudge, true};
 	struct line path;
 	start_line(&path, "");

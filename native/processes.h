@@ -14,8 +14,11 @@ struct process {
 /* Opens /proc for good. 0, or -errno: it may be an instance of another pid namespace, whose numbers mean others. */
 long open_processes(void);
 struct process look_at_process(int pid);
-/* Calls VISIT for each process until it returns false; false then. */
-bool each_process(bool (*visit)(int pid));
+/*
+ * The processes that there are now, by rising pid. The list is taken at once and looked at later: who looked at each as
+ * it comes would follow processes that fork and end for ever. Their number, or -ENOMEM for more than `most`.
+ */
+int list_processes(int *pids, int most);
 /*
  * Whether every thread stands still: stopped, traced, dead, or a parent that waits in vfork(2) for a child. With
  * NUDGE, each thread that runs is sent SIGSTOP by itself: the process-wide one was given to a thread that waits in

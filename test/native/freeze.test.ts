@@ -27,7 +27,7 @@ const LOADS: readonly (readonly [string, string])[] = [
 	['a shell in a shell in a shell', `sh -c "sh -c 'while :; do ${APPEND.replaceAll('"', '\\"')}; done'; :"; :`],
 	['sessions of their own', `setsid sh -c 'while :; do printf x >>progress; done' & wait`],
 	['threads', 'exec $BUSY progress threads 16'],
-	['threads whose leader has ended', '$BUSY progress no-leader 4 & exec sleep 1000'],
+	['threads whose leader has ended', '$BUSY progress no-leader 1 & exec sleep 1000'],
 	['threads beside one that waits in vfork', 'exec $BUSY progress vfork-waits 3'],
 	['vfork after vfork', 'exec $BUSY progress vfork-loop'],
 	['a chain of forks', '$BUSY progress fork-chain & exec sleep 1000'],
@@ -86,6 +86,23 @@ describe.each(accounts())('freezing, as $name', (account) => {
 			expect(await launch.ask('T')).toBe('thawed');
 		}
 		await progressBeyond(progress());
+		await end(launch);
+	});
+
+	test('processes that fork and end faster than they can be looked at are stopped all at once', async () => {
+		const chains = 'i=0; while [ $i -lt 24 ]; do $BUSY progress fork-chain & i=$((i+1)); done';
+		const launch = start(`sleep 1000 & kill -STOP $!; ${chains}; exec sleep 1000`);
+		await progressBeyond(0);
+		for (let round = 0; round < 2; round++) {
+			const size = progress();
+			await progressBeyond(size);
+			expect(await launch.ask('F')).toMatch(/^frozen /);
+			const frozen = progress();
+			expect(await running(launch)).toEqual([]);
+			expect(progress()).toBe(frozen);
+			expect(await launch.ask('T')).toBe('thawed');
+			await stoppedProcess(launch);
+		}
 		await end(launch);
 	});
 
