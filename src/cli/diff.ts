@@ -8,6 +8,7 @@ import { statText } from '../history/stat-text.ts';
 import { refreshLive } from '../session/live-snapshot.ts';
 import { readSnapshots } from '../session/read-snapshots.ts';
 import type { Session } from '../session/session.ts';
+import { driftedPaths } from '../session/session-drift.ts';
 import { type ComparedTree, SessionViews } from '../session/session-views.ts';
 import { chosenPlace, SESSION_ARGUMENT, withSession } from './choose.ts';
 import type { Answer, CommandDefinition, Invocation } from './command.ts';
@@ -39,7 +40,7 @@ export const diff: CommandDefinition<Flags, [string?, string?, string?]> = {
 		},
 		nameStatus: {
 			kind: 'boolean',
-			brief: 'A letter and a path a row, NUL-free and stable for scripts',
+			brief: 'Nothing but a letter and a path a row, for scripts',
 			default: false,
 			withNegated: false,
 		},
@@ -56,11 +57,19 @@ export const diff: CommandDefinition<Flags, [string?, string?, string?]> = {
 			throw new Refusal('usage', 'one-form', '--patch, --stat and --name-status exclude each other');
 		}
 		if ([a, b].some((ref) => ref.startsWith('@'))) await refreshLive(chosenPlace(invocation, given), invocation.warn);
-		return withSession(invocation, given, (session) =>
+		const answer = await withSession(invocation, given, (session) =>
 			readSnapshots(session, [a, b], (points) => compare(invocation, session, [a, b], points)),
 		);
+		return [a, b].includes('base') ? withDrift(invocation, given, answer) : answer;
 	},
 };
+
+/** Says which of the paths that the session changed were changed on the host as well. */
+function withDrift(invocation: Invocation<Flags>, given: string | undefined, answer: Answer): Answer {
+	const drift = driftedPaths(chosenPlace(invocation, given));
+	if (drift.length > 0) invocation.warn(`changed on the host too: ${drift.map(printable).join(', ')}`);
+	return { ...answer, json: { ...(answer.json as object), baseDrift: drift } };
+}
 
 type Two<T> = readonly [T, T];
 
@@ -94,9 +103,16 @@ function textOf({ flags, warn }: Invocation<Flags>, trees: readonly Listed[]): s
 	const texts = trees.map(({ tree, entries }) => {
 		if (flags.patch) return patchText(tree, entries, warn);
 		if (flags.stat) return statText(entries, tree.from, tree.to, printable).trimEnd();
-		return entries.map((entry) => pathLine(entry, tree.root.role)).join('\n');
+		const lines = entries.map((entry) => pathLine(entry, tree.root.role));
+		return (flags.nameStatus || lines.length === 0 ? lines : [...lines, summary(entries)]).join('\n');
 	});
 	return texts.filter((text) => text !== '').join('\n');
+}
+
+function summary(entries: readonly DiffEntry[]): string {
+	const counts = new Map<string, number>();
+	for (const { change } of entries) counts.set(change, (counts.get(change) ?? 0) + 1);
+	return [...counts].map(([change, number]) => `${number} ${change}`).join(', ');
 }
 
 /** A patch has bytes that are no text; they go out as they are. */

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { Time } from '../base/inode.ts';
 import { LOCK_OWNER, LockFile } from '../host/lock-file.ts';
 import type { BackendChoice } from '../sandbox/backend.ts';
+import { bindWarning } from '../sandbox/binds.ts';
 import { type EnvironmentRequest, sandboxEnvironment } from '../sandbox/environment.ts';
 import { gatherSpec } from '../sandbox/gather-spec.ts';
 import { type Launched, launch, type Outcome } from '../sandbox/launch.ts';
@@ -19,6 +20,7 @@ import { sandboxRoots, wantedRoots } from './run-roots.ts';
 import type { RunTarget } from './run-target.ts';
 import type { Notify, OwnedSession } from './session.ts';
 import type { SessionPlace } from './session-place.ts';
+import { feedStandardInput, standardInput } from './standard-input.ts';
 
 /** A command to be run in a session. */
 export interface RunRequest {
@@ -138,6 +140,8 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 	});
 	makeLayerDirectories(spec);
 	const plan = buildPlan(spec);
+	const warning = bindWarning(spec.binds);
+	if (warning !== null) request.notify(warning);
 	request.onPlan?.(plan);
 	const launched = launch({
 		launcher,
@@ -151,9 +155,11 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 			covers: spec.host.covers,
 		}),
 		scratch: layer.path,
+		streams: [standardInput(), 'inherit', 'inherit'],
 		lockFd: lock.fd,
 		control: true,
 	});
+	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
 	return { launched, lock, plan, cwd: spec.cwd, started, seenAt };
 }

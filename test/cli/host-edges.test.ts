@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { accounts } from '../support/accounts.ts';
+import { sessionRig } from '../support/session-rig.ts';
+
+describe.each(accounts())('as $name', (account) => {
+	test('a file given as standard input is read to its end and cannot be written through', () => {
+		using rig = sessionRig(account);
+		rig.sh('echo host > ../input');
+		const script = 'cat; echo agent > /proc/self/fd/0 || true; (exec 3<>/proc/self/fd/0; echo agent >&3) || true';
+		const ran = rig.account.run(
+			[
+				'sh',
+				'-c',
+				`exec '${process.execPath}' '${rig.cli.program}' quick '${rig.project}' -- sh -c "$1" < ../input`,
+				'sh',
+				script,
+			],
+			{ cwd: rig.project, env: { HOME: rig.cli.account.home, DROPCLOTH_HOME: rig.cli.storePath } },
+		);
+		expect(ran.stdout).toBe('host\n');
+		expect(readFileSync(join(rig.place, 'input'), 'utf8')).toBe('host\n');
+	});
+
+	test('a writable bind is told once, and writes there reach the host', () => {
+		using rig = sessionRig(account);
+		rig.sh('mkdir ../shared');
+		const shared = join(rig.place, 'shared');
+		const ran = rig.cli.run(['quick', rig.project, '--bind', shared, '--', 'sh', '-c', `echo x > '${shared}/f'`]);
+		expect(ran.stderr.split('\n').filter((line) => line.includes(shared))).toHaveLength(1);
+		expect(ran.stderr).toMatch(/reach the host/);
+		expect(readFileSync(join(shared, 'f'), 'utf8')).toBe('x\n');
+	});
+
+	test('what the host changed since is told by diff and status, and stops apply where both changed it', () => {
+		using rig = sessionRig(account);
+		rig.sh('echo 1 > both; echo 1 > ours; echo 1 > theirs');
+		rig.inside('echo 2 > both; echo 2 > ours');
+		rig.sh('echo 3 > both; echo 3 > theirs');
+
+		expect(rig.cli.json<{ baseDrift: string[] }>(['diff', 'project']).baseDrift).toEqual(['both']);
+		expect(rig.cli.run(['diff', 'project']).stderr).toMatch(/changed on the host too: both/);
+		expect(rig.cli.json<{ baseDrift: string[] }>(['status', 'project']).baseDrift).toEqual(['both']);
+		const refused = rig.cli.run(['apply', 'project', '--yes']);
+		expect({ code: refused.code, stderr: refused.stderr }).toEqual({
+			code: 6,
+			stderr: expect.stringMatching(/1 path changed on both sides/),
+		});
+		expect(rig.sh('cat both ours theirs')).toBe('3\n1\n3\n');
+		rig.cli.json(['apply', 'project', '--yes', '--only', 'ours']);
+		expect(rig.sh('cat both ours theirs')).toBe('3\n2\n3\n');
+		rig.cli.json(['apply', 'project', '--yes', '--ours']);
+		expect(rig.sh('cat both ours theirs')).toBe('2\n2\n3\n');
+	});
+});
