@@ -8,4 +8,4 @@ if (file === undefined) {
 	process.stderr.write('usage: node tools/run-ts.mjs FILE [ARGUMENT...]\n');
 	process.exit(2);
 }
-await runnerImport(resolve(file), { configFile: false, logLevel: 'error' });
+await runnerImport(resolve(file), { configFile: false, logLevel: 'error', oxc: { target: 'node20' } });
