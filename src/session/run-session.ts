@@ -54,6 +54,8 @@ interface Started {
 	readonly cwd: string;
 	readonly started: Time;
 	readonly seenAt: ReadonlyMap<LayerRole, string>;
+	/** What {@link RunRequest.onLaunch} gave. */
+	readonly attended: Disposable | undefined;
 }
 
 /**
@@ -94,6 +96,7 @@ async function launchReady(
 		// the store's engine is loaded while the kernel sets the sandbox up
 		const [failure] = await Promise.all([failureOf(started.launched), loadStore()]);
 		if (failure?.operation !== 'lock') return started;
+		started.attended?.[Symbol.dispose]();
 	} catch (error) {
 		lock.close();
 		throw error;
@@ -159,9 +162,11 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 		lockFd: lock.fd,
 		control: true,
 	});
+	// at once: the command may run before anything else here does
+	const attended = request.onLaunch?.(launched);
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
-	return { launched, lock, plan, cwd: spec.cwd, started, seenAt };
+	return { launched, lock, plan, cwd: spec.cwd, started, seenAt, attended };
 }
 
 /** `onDescribed` is called when the owner's file is written. Whatever goes wrong, nothing goes on inside unattended. */
@@ -172,7 +177,7 @@ async function accompany(
 	onDescribed = () => {},
 ): Promise<RunOutcome> {
 	const { launched, plan, cwd } = started;
-	using _ = request.onLaunch?.(launched);
+	using _ = started.attended;
 	let session: OwnedSession | null = null;
 	try {
 		session = own();

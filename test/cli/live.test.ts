@@ -1,0 +1,296 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { takeLiveSnapshot } from '../../src/session/live-snapshot.ts';
+import { placeInStore } from '../../src/session/session-place.ts';
+import { accounts } from '../support/accounts.ts';
+import type { Running } from '../support/built-program.ts';
+import { fileAt } from '../support/file-at.ts';
+import { type SessionRig, sessionRig } from '../support/session-rig.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { Terminal } from '../support/terminal.ts';
+
+const CTRL_C = '\x03';
+const CTRL_Z = '\x1a';
+
+/** Writes the same rising number into two files, one right after the other, until it is told to end; says the last one. */
+const LOCKSTEP = `
+import os, signal
+ended = []
+signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
+a, b = (os.open(name, os.O_RDWR | os.O_CREAT) for name in 'ab')
+n = 0
+while not ended:
+    n += 1
+    for fd in (a, b): os.pwrite(fd, b'%020d' % n, 0)
+    if n == 100: print('begun', flush=True)
+print(n)
+`;
+
+/** The same through one mapping of one file, two pages apart. */
+const MAPPED = `
+import mmap, signal
+ended = []
+signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
+with open('f', 'wb') as f: f.truncate(16384)
+f = open('f', 'r+b')
+m = mmap.mmap(f.fileno(), 16384, mmap.MAP_SHARED)
+numbers = memoryview(m).cast('q')
+n = 0
+while not ended:
+    n += 1
+    numbers[0] = n
+    numbers[1024] = n
+    if n == 100: print('begun', flush=True)
+print(n)
+`;
+
+/** Moves amounts between two tables of a database in WAL mode. */
+const DATABASE = `
+import signal, sqlite3
+ended = []
+signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
+db = sqlite3.connect('db', isolation_level=None)
+db.execute('pragma journal_mode=wal')
+db.execute('pragma wal_autocheckpoint=50')
+db.execute('create table a(n integer primary key, text)')
+db.execute('create table b(n integer primary key, text)')
+n = 0
+while not ended:
+    n += 1
+    db.execute('begin')
+    for table in 'ab': db.execute(f'insert into {table} values(?, ?)', (n, 'x' * (n * 37 % 3000)))
+    db.execute('commit')
+    if n == 20: print('begun', flush=True)
+print(n)
+`;
+
+function startPython(rig: SessionRig, program: string, ...flags: string[]): Running {
+	return rig.cli.start(['quick', rig.project, ...flags, '--', '/usr/bin/python3', '-c', program]);
+}
+
+/** Takes snapshots of the live session by its owner, as `snap` does; their numbers. */
+async function snapshots({ cli }: SessionRig, count: number): Promise<number[]> {
+	const ids: number[] = [];
+	for (let taken = 0; taken < count; taken++) {
+		const place = placeInStore(cli.storePath, 'project');
+		const snapshot = await takeLiveSnapshot(place, { tag: null, note: null, force: false });
+		if (snapshot === null) throw new Error('the session is not live');
+		ids.push(snapshot.id);
+	}
+	return ids;
+}
+
+/** Has a program of above come to its end: its last number. */
+async function endOf(running: Running): Promise<number> {
+	running.kill('SIGTERM');
+	const ran = await running.ended;
+	expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+	return Number(ran.stdout.trim().split('\n').at(-1));
+}
+
+/** Pairs of numbers, oldest snapshot first: the first is equal to the second or one ahead, and they never fall. */
+function expectLockstep(pairs: readonly (readonly [number, number])[]): void {
+	for (const [a, b] of pairs) expect([0, 1], `${a} and ${b}`).toContain(a - b);
+	const firsts = pairs.map(([a]) => a);
+	expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
+	expect(firsts.at(-1)).toBeGreaterThan(firsts[0] as number);
+}
+
+describe.each(accounts())('as $name', (account) => {
+	test('thirty snapshots of two files that are written in turn each hold them as they were at one moment', async () => {
+		using rig = sessionRig(account);
+		const run = startPython(rig, LOCKSTEP);
+		await run.said(/begun/);
+		const ids = await snapshots(rig, 30);
+		const last = await endOf(run);
+		const pairs = [...ids, 'now' as const].map(
+			(id) => [Number(fileAt(rig.cli, id, 'a')), Number(fileAt(rig.cli, id, 'b'))] as const,
+		);
+		expectLockstep(pairs);
+		expect(pairs.at(-1)).toEqual([last, last]);
+	});
+
+	test.each(['on a disk', 'on a tmpfs'])(
+		'a file that is written through a mapping is right in every snapshot and at the end, with the store %s',
+		async (where) => {
+			using rig = sessionRig(account);
+			using store = temporaryDirectory('/dev/shm');
+			account.own(store.path);
+			const env = where === 'on a disk' ? {} : { DROPCLOTH_HOME: join(store.path, 'store') };
+			const run = rig.cli.start(['quick', rig.project, '--', '/usr/bin/python3', '-c', MAPPED], { env });
+			await run.said(/begun/);
+			const there =
+				where === 'on a disk' ? rig : { ...rig, cli: { ...rig.cli, storePath: env.DROPCLOTH_HOME as string } };
+			const ids = await snapshots(there, 15);
+			const last = await endOf(run);
+			const pairs = [...ids, 'now' as const].map((id) => {
+				const file = fileAt(there.cli, id, 'f') as Buffer;
+				return [Number(file.readBigInt64LE(0)), Number(file.readBigInt64LE(8192))] as const;
+			});
+			expectLockstep(pairs);
+			expect(pairs.at(-1)).toEqual([last, last]);
+		},
+	);
+
+	test('every snapshot of a database that is written in WAL mode is sound, and each transaction is in it whole', async () => {
+		using rig = sessionRig(account);
+		const run = startPython(rig, DATABASE);
+		await run.said(/begun/);
+		const ids = await snapshots(rig, 10);
+		const last = await endOf(run);
+		using out = temporaryDirectory();
+		const counts = [...ids, 'now' as const].map((id) => {
+			for (const name of ['db', 'db-wal']) {
+				const content = fileAt(rig.cli, id, name);
+				if (content !== null) out.write(`${id}/${name}`, content);
+			}
+			account.own(out.path);
+			const sql = 'pragma integrity_check; select count(*) from a; select count(*) from b; select max(n) from a';
+			const ran = account.run(['sqlite3', join(out.path, `${id}/db`), sql]);
+			expect(ran.stdout.split('\n')[0], `snapshot ${id}: ${ran.stderr}`).toBe('ok');
+			return ran.stdout.trim().split('\n').slice(1).map(Number);
+		});
+		for (const [a, b, max] of counts) expect([b, max]).toEqual([a, a]);
+		expect(counts.at(-1)?.[0]).toBe(last);
+	});
+
+	test('a live session is looked at, snapshotted and refused to others while it goes on', async () => {
+		using rig = sessionRig(account);
+		rig.sh('echo base > f');
+		const script =
+			'go=0; trap "go=1" USR1; trap "exit 0" TERM; echo 1 > f; echo begun; while [ $go = 0 ]; do sleep 0.01; done; echo 2 > f; echo more; while :; do sleep 0.01; done';
+		const run = rig.cli.start(['quick', rig.project, '--', 'sh', '-euc', script]);
+		await run.said(/begun/);
+
+		const status = rig.cli.json<Record<string, unknown>>(['status', 'project']);
+		expect(status).toMatchObject({ state: 'live', pid: run.pid, sandbox: { argv: ['sh', '-euc', script] } });
+		expect(rig.cli.json(['ps'])).toMatchObject([{ sessionId: 'project', state: 'live', pid: run.pid }]);
+		expect(rig.cli.run(['diff', 'project', '--patch']).stdout).toContain('-base\n+1\n');
+		expect(rig.cli.json(['snap', 'project', 'first'])).toMatchObject({ tag: 'first', id: 2 });
+		run.kill('SIGUSR1');
+		await run.said(/more/);
+		expect(rig.cli.run(['diff', 'project', 'first', '@', '--patch']).stdout).toContain('-1\n+2\n');
+		expect(rig.cli.run(['snap', 'project', 'first'])).toMatchObject({ code: 1 });
+
+		for (const args of [
+			['run', 'project', '--', 'true'],
+			['undo', 'project', '--yes'],
+			['gc', 'project'],
+			['apply', 'project', '--yes'],
+			['discard', 'project', '--yes'],
+		]) {
+			const ran = rig.cli.run(args);
+			expect({ args, code: ran.code, stdout: ran.stdout }).toEqual({ args, code: 3, stdout: '' });
+			expect(ran.stderr).toMatch(/^dropcloth: .*project.*\n$/);
+		}
+		run.kill('SIGTERM');
+		expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
+		rig.cli.json(['restore', 'project', 'first', '--yes']);
+		expect(rig.inside('cat f')).toBe('1\n');
+	});
+
+	test.each([
+		['that answers the signal ends with its own code', 'trap "echo bye > f; exit 7" TERM', 7, 'bye\n'],
+		['that does not is killed by it', ':', 143, 'begun\n'],
+	])('stop: a command %s, and everything is taken in', async (_, trap, code, content) => {
+		using rig = sessionRig(account);
+		const run = rig.cli.start([
+			'quick',
+			rig.project,
+			'--',
+			'sh',
+			'-uc',
+			`${trap}; echo begun | tee f; while :; do :; done`,
+		]);
+		await run.said(/begun/);
+		expect(rig.cli.run(['stop', 'project'])).toMatchObject({
+			code: 0,
+			stdout: 'stopped session project\n',
+			stderr: '',
+		});
+		expect(rig.cli.json(['status', 'project'])).toMatchObject({ state: 'stopped', changed: false });
+		expect((await run.ended).code).toBe(code);
+		expect(fileAt(rig.cli, 'now', 'f')?.toString()).toBe(content);
+		expect(rig.cli.run(['stop', 'project']).stdout).toBe('session project is not live\n');
+	});
+
+	describe('on a terminal', () => {
+		/** An interactive shell outside, in which `dropcloth` is a function. */
+		async function outerShell(rig: SessionRig): Promise<Terminal> {
+			const env = { PS1: 'OUT> ', HOME: rig.cli.account.home, DROPCLOTH_HOME: rig.cli.storePath };
+			const terminal = new Terminal(account, ['bash', '--norc', '--noprofile', '--noediting', '-i'], env);
+			await terminal.shown(/OUT> /);
+			terminal.type(
+				`dropcloth() { '${process.execPath}' '${rig.cli.program}' "$@"; }; unset HISTFILE; cd '${rig.project}'\n`,
+			);
+			await terminal.shown(/OUT> $/);
+			return terminal;
+		}
+
+		// a shell that waits for a program takes a Ctrl-C only when the program dies of it: hence the exec
+		test('Ctrl-C ends the command, not the session, and what it wrote is there', async () => {
+			using rig = sessionRig(account);
+			const shell = await outerShell(rig);
+			try {
+				shell.type(`dropcloth quick . -- sh -c 'echo 1 > f; echo ready; exec sleep 1000'; echo "code $?"\n`);
+				await shell.shown(/^ready\n/m);
+				shell.type(CTRL_C);
+				await shell.shown(/OUT> /);
+				shell.type('echo still $((40 + 2))\n');
+				await shell.shown(/still 42\n(.*\n)*OUT> /);
+				shell.type(`dropcloth quick . -- sh -c 'trap "echo caught; exit 5" INT; echo ready; while :; do :; done'\n`);
+				await shell.shown(/^ready\n/m);
+				shell.type(CTRL_C);
+				await shell.shown(/caught/);
+				await shell.shown(/OUT> /);
+				shell.type('echo "code $?"\n');
+				await shell.shown(/^code 5$/m);
+			} finally {
+				shell.kill();
+			}
+			await shell.ended;
+			expect(rig.inside('cat f')).toBe('1\n');
+		});
+
+		test('Ctrl-Z stops all of it, status still answers, fg continues it', async () => {
+			using rig = sessionRig(account);
+			const shell = await outerShell(rig);
+			try {
+				shell.type(`dropcloth quick . -- sh -c 'echo ready; while read line; do echo "got $line"; done'\n`);
+				await shell.shown(/^ready\n/m);
+				for (const word of ['one', 'two']) {
+					shell.type(CTRL_Z);
+					await shell.shown(/Stopped.*\n(.*\n)*OUT> /);
+					expect(rig.cli.json(['status', 'project'])).toMatchObject({ state: 'live' });
+					shell.type('fg\n');
+					await shell.shown(/fg\n.*\n/);
+					shell.type(`${word}\n`);
+					await shell.shown(new RegExp(`got ${word}\n`));
+				}
+				shell.type('\x04');
+				await shell.shown(/OUT> /);
+			} finally {
+				shell.kill();
+			}
+			await shell.ended;
+		});
+
+		test('the window’s size is seen inside, and so is its change', async () => {
+			using rig = sessionRig(account);
+			const shell = await outerShell(rig);
+			try {
+				shell.type(
+					`dropcloth quick . -- bash --norc -c 'trap "echo changed; stty size" WINCH; trap exit INT; stty size; echo ready; while :; do sleep 0.1; done'\n`,
+				);
+				await shell.shown(/^33 99\n(.*\n)*ready\n/m);
+				shell.resize();
+				await shell.shown(/changed\n44 111\n/);
+				shell.type(CTRL_C);
+				await shell.shown(/OUT> /);
+			} finally {
+				shell.kill();
+			}
+			await shell.ended;
+		});
+	});
+});
