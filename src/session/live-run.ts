@@ -3,7 +3,7 @@ import type { Launched, Outcome } from '../sandbox/launch.ts';
 import { Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import { ControlServer } from './control-server.ts';
-import type { KernelLayer } from './kernel-layer.ts';
+import type { KernelLive } from './kernel-live.ts';
 import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
 import type { Notify, OwnedSession } from './session.ts';
@@ -34,20 +34,17 @@ export interface RunTrace {
 	readonly changed: number;
 }
 
-/** How long a command that was asked to end may take before it is killed. */
-const STOP_PATIENCE_MS = 5_000;
-
 /** A run while its command goes on: answers on the control socket, and takes everything in at the end. */
 export class LiveRun {
 	readonly #session: OwnedSession;
-	readonly #layer: KernelLayer;
+	readonly #layer: KernelLive;
 	readonly #launched: Launched;
 	readonly #facts: LiveRunFacts;
 	readonly #run: number;
 	/** The last thing asked for: one at a time, in order. */
 	#work: Promise<unknown> = Promise.resolve();
 
-	private constructor(session: OwnedSession, layer: KernelLayer, launched: Launched, facts: LiveRunFacts) {
+	private constructor(session: OwnedSession, layer: KernelLive, launched: Launched, facts: LiveRunFacts) {
 		this.#session = session;
 		this.#layer = layer;
 		this.#launched = launched;
@@ -57,8 +54,8 @@ export class LiveRun {
 
 	/** Takes a command on that has been launched; described in the owner's file when this returns. */
 	static begin(session: OwnedSession, launched: Launched, facts: LiveRunFacts): LiveRun {
-		if (session.layer === null) throw new Error('a run without a live layer');
-		return new LiveRun(session, session.layer, launched, facts);
+		if (session.live === null) throw new Error('a run without a live layer');
+		return new LiveRun(session, session.live, launched, facts);
 	}
 
 	/** Accompanies it to its end. */
@@ -79,7 +76,7 @@ export class LiveRun {
 	}
 
 	#begin(): number {
-		this.#layer.isInLine = false;
+		this.#layer.start(this.#launched);
 		const { argv, cwd, started, snapshots } = this.#facts;
 		if (snapshots === 'all') snapshotIfChanged(this.#session, { trigger: 'start' });
 		this.#describe(null);
@@ -95,8 +92,7 @@ export class LiveRun {
 		return {
 			ping: () => ({ pid: process.pid, argv: this.#facts.argv }),
 			stop: () => {
-				this.#launched.kill('SIGTERM');
-				setTimeout(() => this.#launched.kill('SIGKILL'), STOP_PATIENCE_MS).unref();
+				this.#layer.stop();
 				return { stopped: true };
 			},
 			snap: ({ tag = null, note = null, force = false }) =>

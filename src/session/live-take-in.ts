@@ -5,7 +5,7 @@ import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import type { Launched } from '../sandbox/launch.ts';
 import { mappedFiles } from '../sandbox/mapped-files.ts';
-import type { KernelLayer } from './kernel-layer.ts';
+import type { KernelLive } from './kernel-live.ts';
 import { type LayerRole, upperPath } from './layer-place.ts';
 import type { OwnedSession } from './session.ts';
 import { TakeIn } from './take-in.ts';
@@ -27,7 +27,7 @@ export interface Moment {
  */
 export async function takeInLive<T>(
 	session: OwnedSession,
-	layer: KernelLayer,
+	layer: KernelLive,
 	launched: Launched,
 	seenAt: SeenAt,
 	agreedAt: Time,
@@ -39,7 +39,7 @@ export async function takeInLive<T>(
 	const before = takeIn.changed;
 	if (init === null) return takeIn.commit(() => within({ atRest: true, frozenMs: 0 }));
 	let mapped = layer.mapped;
-	const frozenMs = await whileFrozen(launched, () => {
+	const frozenMs = await layer.freeze(() => {
 		mapped = flushMapped(layer, seenAt, mappedFiles(init));
 		takeIn.scan(mapped);
 	});
@@ -48,29 +48,11 @@ export async function takeInLive<T>(
 	return result;
 }
 
-/** Says for how many milliseconds. A sandbox that ends meanwhile stands still for good. */
-async function whileFrozen(launched: Launched, action: () => void): Promise<number> {
-	const began = performance.now();
-	const isFrozen = await launched.freeze().then(
-		() => true,
-		(error: unknown) => {
-			if (launched.hasEnded) return false;
-			throw error;
-		},
-	);
-	try {
-		action();
-	} finally {
-		if (isFrozen && !launched.hasEnded) await launched.thaw();
-	}
-	return isFrozen ? performance.now() - began : 0;
-}
-
 /**
  * Writes back the pages of files that are mapped shared and writable, so that the next store through the mapping moves the
  * file's times. Returns them as paths in each tree: their content has to be read whatever their times say.
  */
-function flushMapped(layer: KernelLayer, seenAt: SeenAt, mapped: ReadonlySet<string>): Map<LayerRole, Set<string>> {
+function flushMapped(layer: KernelLive, seenAt: SeenAt, mapped: ReadonlySet<string>): Map<LayerRole, Set<string>> {
 	const found = new Map<LayerRole, Set<string>>();
 	for (const seen of mapped) {
 		const role = innermostRole(seenAt, seen);

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Store } from '../store/store.ts';
 import { checkBaseInPlace } from './base-directory.ts';
-import { KernelLayer } from './kernel-layer.ts';
+import { KernelLive } from './kernel-live.ts';
 import type { LayerPlace, LayerRoot } from './layer-place.ts';
 import { rootInode } from './root-inode.ts';
 import { wantedRoots } from './run-roots.ts';
@@ -26,9 +26,9 @@ export async function prepareRun({ target, sandbox, notify, clock }: RunRequest)
 		if (basePath !== null) checkBaseInPlace(basePath);
 		const roots = wantedRoots(basePath, sandbox.home, sandbox.storePath);
 		keepRoots(session.store, roots);
-		session.layer ??= KernelLayer.fromStore(place, session.store);
-		session.layer.addMissingRoots(session.store);
-		return { session, layer: session.layer.place, roots };
+		session.live ??= KernelLive.fromStore(place, session.store);
+		session.live.addMissingRoots(session.store);
+		return { session, layer: session.live.place, roots };
 	} catch (error) {
 		session.close();
 		throw error;

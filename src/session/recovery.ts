@@ -4,7 +4,7 @@ import type { Time } from '../base/inode.ts';
 import { Refusal } from '../base/refusal.ts';
 import { bootId, isRunning } from '../host/process.ts';
 import type { Store } from '../store/store.ts';
-import { KernelLayer } from './kernel-layer.ts';
+import { KernelLive } from './kernel-live.ts';
 import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, layersOf, removeLayer } from './layer-place.ts';
 import { type OwnerFacts, readOwnerFile, removeOwnerFile } from './owner-file.ts';
 import { type FoundClaim, removeClaim } from './ready-token.ts';
@@ -33,7 +33,7 @@ const PAUSE_MS = 10;
  * The rungs of the ladder below the lock: waits for a killed owner's tree to be gone, then makes store and layer agree in
  * the direction that the store's truth gives. Returns the layer when there is one in line with the store.
  */
-export async function recover(recovering: Recovering): Promise<KernelLayer | null> {
+export async function recover(recovering: Recovering): Promise<KernelLive | null> {
 	const { place, store } = recovering;
 	const dead = readOwnerFile(place);
 	if (dead !== null) await waitForInit(dead);
@@ -61,7 +61,7 @@ async function waitForInit({ init, initStart, bootId: boot }: OwnerFacts): Promi
 	}
 }
 
-function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLayer | null {
+function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLive | null {
 	const { place, store, wasReady } = recovering;
 	const truth = readTruth(store.config);
 	if (truth.side === 'store') return keepUnknownLayers(recovering);
@@ -72,7 +72,7 @@ function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLayer | n
 		return keepUnknownLayers(recovering);
 	}
 	if (!isLayerOfThisBoot(layer)) return afterRestart(recovering, truth.number, wasReady);
-	const live = KernelLayer.existing(layer, store);
+	const live = KernelLive.existing(layer, store);
 	if (wasReady) live.isInLine = true;
 	else takeInWhatIsThere(recovering, live, dead);
 	return live;
@@ -85,7 +85,7 @@ function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLayer | n
 function keepUnknownLayers({ place, store, notify }: Recovering): null {
 	const token = store.config.get('layerToken');
 	for (const layer of layersOf(place)) {
-		const tokens = KernelLayer.tokensOf(layer);
+		const tokens = KernelLive.tokensOf(layer);
 		if (tokens.length === 0 || tokens.some((known) => known === token)) continue;
 		const kept = keepLayerAside(layer);
 		notify(`session ${place.id} does not know the layer that lies beside it; what that held is kept at ${kept}`);
@@ -110,7 +110,7 @@ function afterRestart({ place, store, notify }: Recovering, number: number, wasR
 
 function takeInWhatIsThere(
 	{ place, store, left, notify, clock }: Recovering,
-	layer: KernelLayer,
+	layer: KernelLive,
 	dead: OwnerFacts | null,
 ): void {
 	const begun = dead === null ? (left?.made ?? null) : timeOfIso(dead.started);

@@ -79,8 +79,8 @@ async function runReady(request: RunRequest): Promise<RunOutcome | null> {
 	const layer = layerPlace(place, number);
 	const started = await launchReady(request, layer, roots);
 	if (started === null) return null;
-	const [{ OwnedSession: Session }, { KernelLayer }] = await loadStore();
-	const own = () => Session.adoptLaunched(place, started.lock, (store) => KernelLayer.existing(layer, store), clock);
+	const [{ OwnedSession: Session }, { KernelLive }] = await loadStore();
+	const own = () => Session.adoptLaunched(place, started.lock, (store) => KernelLive.existing(layer, store), clock);
 	return await accompany(request, started, own, () => claim[Symbol.dispose]());
 }
 
@@ -106,7 +106,7 @@ async function launchReady(
 }
 
 function loadStore() {
-	return Promise.all([import('./session.ts'), import('./kernel-layer.ts')]);
+	return Promise.all([import('./session.ts'), import('./kernel-live.ts')]);
 }
 
 async function runPrepared(request: RunRequest): Promise<RunOutcome> {

@@ -6,7 +6,7 @@ import { type BundledProgram, bundledProgram } from '../../test/support/bundled-
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { treeLines } from '../../test/support/tree-hash.ts';
 import { checkIntegrity } from '../store/integrity.ts';
-import { KernelLayer } from './kernel-layer.ts';
+import { KernelLive } from './kernel-live.ts';
 import { upperPath } from './layer-place.ts';
 import { OwnedSession } from './session.ts';
 import { placeInStore, type SessionPlace } from './session-place.ts';
@@ -65,8 +65,8 @@ async function makeSession(
 	mkdirSync(base);
 	const place = placeInStore(join(directory, 'store'), 's');
 	const session = await OwnedSession.create(place, base);
-	session.layer = KernelLayer.fromStore(place, session.store);
-	const upper = upperPath(session.layer.place, 'project');
+	session.live = KernelLive.fromStore(place, session.store);
+	const upper = upperPath(session.live.place, 'project');
 	session.close();
 
 	for (const name of ['kept', 'changed', 'gone']) writeFileSync(join(upper, name), `old ${name}`);
@@ -94,11 +94,11 @@ async function lookAt(
 ): Promise<{ upper: readonly string[]; snapshots: readonly number[]; integrity: readonly string[] }> {
 	const session = await OwnedSession.open(place, () => {});
 	try {
-		session.layer ??= KernelLayer.fromStore(place, session.store);
-		const upper = contentLines(upperPath(session.layer.place, 'project'));
+		session.live ??= KernelLive.fromStore(place, session.store);
+		const upper = contentLines(upperPath(session.live.place, 'project'));
 		// laid out once more: the store says the same
-		session.layer = KernelLayer.fromStore(place, session.store);
-		expect(contentLines(upperPath(session.layer.place, 'project'))).toEqual(upper);
+		session.live = KernelLive.fromStore(place, session.store);
+		expect(contentLines(upperPath(session.live.place, 'project'))).toEqual(upper);
 		return {
 			upper,
 			snapshots: session.store.snapshots.list().map(({ id }) => id),

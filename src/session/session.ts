@@ -7,11 +7,12 @@ import { crashPoint } from '../host/crash-point.ts';
 import type { LockFile } from '../host/lock-file.ts';
 import type { Root } from '../store/roots.ts';
 import { Store } from '../store/store.ts';
-import { isLayerRole, type KernelLayer, type RootChanges } from './kernel-layer.ts';
+import { isLayerRole, type KernelLive } from './kernel-live.ts';
 import type { LayerRoot } from './layer-place.ts';
 import { lockOwner } from './owner-lock.ts';
 import { writeReadyToken } from './ready-token.ts';
 import { recover } from './recovery.ts';
+import type { RootChanges } from './root-changes.ts';
 import { rootInode } from './root-inode.ts';
 import { makePlace, type SessionPlace, sessionExists, syncDirectory } from './session-place.ts';
 import { writeTruth } from './truth.ts';
@@ -63,12 +64,12 @@ export class Session {
 export class OwnedSession extends Session {
 	readonly #lock: LockFile;
 	/** The live layer; null while there is none in line with the store. */
-	layer: KernelLayer | null;
+	live: KernelLive | null;
 
-	private constructor(place: SessionPlace, store: Store, clock: Clock, lock: LockFile, layer: KernelLayer | null) {
+	private constructor(place: SessionPlace, store: Store, clock: Clock, lock: LockFile, layer: KernelLive | null) {
 		super(place, store, clock);
 		this.#lock = lock;
-		this.layer = layer;
+		this.live = layer;
 	}
 
 	/** Makes a session with its first, empty snapshot. Throws Refusal 'failed' when it exists already. */
@@ -116,7 +117,7 @@ export class OwnedSession extends Session {
 	static adoptLaunched(
 		place: SessionPlace,
 		lock: LockFile,
-		layerOf: (store: Store) => KernelLayer,
+		layerOf: (store: Store) => KernelLive,
 		clock: Clock = systemClock,
 	): OwnedSession {
 		const store = Store.open(place.dbPath, 'tree');
@@ -130,14 +131,14 @@ export class OwnedSession extends Session {
 	 * repaired by making the layer anew. `write` runs in the one transaction; `changes` is what it does, tree by tree.
 	 */
 	changeTree(changes: readonly RootChanges[], write: () => void): void {
-		const { store, layer } = this;
+		const { store, live } = this;
 		store.write(() => {
 			write();
-			if (layer !== null) writeTruth(store.config, { side: 'store' });
+			if (live !== null) writeTruth(store.config, { side: 'store' });
 		});
 		store.durable();
 		crashPoint('tree-changed');
-		layer?.bring(store, changes);
+		live?.bring(store, changes);
 	}
 
 	/** Lays the session over another host directory, or over none. */
@@ -154,8 +155,7 @@ export class OwnedSession extends Session {
 	/** Closes the store, leaves word that the layer is ready when it is in line, and gives up ownership. */
 	override close(): void {
 		try {
-			const ready =
-				this.layer?.isInLine === true ? { layer: this.layer.place.number, roots: this.#layerRoots() } : null;
+			const ready = this.live?.isInLine === true ? { layer: this.live.place.number, roots: this.#layerRoots() } : null;
 			super.close();
 			crashPoint('store-closed');
 			if (ready !== null) writeReadyToken(this.place, ready);

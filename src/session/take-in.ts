@@ -6,7 +6,7 @@ import type { ScanMemory } from '../layer/scan-memory.ts';
 import type { Staged } from '../store/ingest.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
-import { isLayerRole, type KernelLayer, newLayerToken } from './kernel-layer.ts';
+import { isLayerRole, type KernelLive, newLayerToken } from './kernel-live.ts';
 import { hasLayerRoot, type LayerRole, upperPath } from './layer-place.ts';
 import { OriginFinder } from './origin-finder.ts';
 import { removalsOfUnseen } from './removals-of-unseen.ts';
@@ -26,13 +26,13 @@ interface Found {
  */
 export class TakeIn {
 	readonly #store: Store;
-	readonly #layer: KernelLayer;
+	readonly #layer: KernelLive;
 	readonly #origins: OriginFinder;
 	readonly #memories = new Map<LayerRole, ScanMemory>();
 	readonly #found: Found[] = [];
 
 	/** `agreedAt` is when the layer was last known to hold nothing that the store does not: see OriginFinder. */
-	constructor(store: Store, layer: KernelLayer, agreedAt: Time) {
+	constructor(store: Store, layer: KernelLive, agreedAt: Time) {
 		this.#store = store;
 		this.#layer = layer;
 		this.#origins = new OriginFinder(store, agreedAt);

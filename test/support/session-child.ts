@@ -4,7 +4,7 @@
  */
 import { argv, stdout } from 'node:process';
 import { armCrash, passedCrashPoints } from '../../src/host/crash-point.ts';
-import { KernelLayer } from '../../src/session/kernel-layer.ts';
+import { KernelLive } from '../../src/session/kernel-live.ts';
 import { restoreSession } from '../../src/session/restore-session.ts';
 import { OwnedSession } from '../../src/session/session.ts';
 import { placeInStore } from '../../src/session/session-place.ts';
@@ -17,6 +17,6 @@ armCrash(Number(count));
 const session = await OwnedSession.open(place, () => {});
 if (what === 'snap') takeSnapshot(session, { trigger: 'manual' });
 if (what === 'restore') restoreSession(session, 2, { paths: [], withHome: true });
-if (what === 'lay-out') session.layer = KernelLayer.fromStore(place, session.store);
+if (what === 'lay-out') session.live = KernelLive.fromStore(place, session.store);
 session.close();
 stdout.write(`${passedCrashPoints().length}\n`);

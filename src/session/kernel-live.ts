@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
-import type { Change } from '../base/change.ts';
 import { isDiskFull } from '../base/posix-error.ts';
 import { crashPoint } from '../host/crash-point.ts';
 import { bringInLine, layOut } from '../layer/lay-out.ts';
 import { ScanMemory } from '../layer/scan-memory.ts';
+import type { Launched } from '../sandbox/launch.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -21,15 +21,14 @@ import {
 	scanMemoryPath,
 	upperPath,
 } from './layer-place.ts';
+import type { Live } from './live.ts';
+import type { RootChanges } from './root-changes.ts';
 import type { SessionPlace } from './session-place.ts';
 import { writeTruth } from './truth.ts';
 import { unversionedIn } from './unversioned.ts';
 
-/** What differs in one tree. */
-export interface RootChanges {
-	readonly root: Root;
-	readonly changes: readonly Change[];
-}
+/** How long a command that was asked to end may take before it is killed. */
+const STOP_PATIENCE_MS = 5_000;
 
 /** The trees that a live layer can hold; what an apply saved is in the store alone. */
 export function isLayerRole(role: Root['role']): role is LayerRole {
@@ -40,7 +39,7 @@ export function isLayerRole(role: Root['role']): role is LayerRole {
  * The live layer of a session on the kernel's overlayfs: an upper directory for each tree, and what the last scan saw of
  * it. Only the session's owner has one.
  */
-export class KernelLayer {
+export class KernelLive implements Live {
 	readonly place: LayerPlace;
 	/** What the last scan saw, by role; a tree without one is scanned whole. */
 	readonly memories = new Map<LayerRole, ScanMemory>();
@@ -52,13 +51,16 @@ export class KernelLayer {
 	 */
 	mapped: ReadonlyMap<LayerRole, ReadonlySet<string>> = new Map();
 
+	/** What was launched on it last. */
+	#launched: Launched | null = null;
+
 	private constructor(place: LayerPlace) {
 		this.place = place;
 	}
 
 	/** Makes a layer from the store's present and declares it the truth. */
-	static fromStore(sessionPlace: SessionPlace, store: Store): KernelLayer {
-		const layer = new KernelLayer(makeLayer(sessionPlace, nextLayerNumber(sessionPlace)));
+	static fromStore(sessionPlace: SessionPlace, store: Store): KernelLive {
+		const layer = new KernelLive(makeLayer(sessionPlace, nextLayerNumber(sessionPlace)));
 		layer.addMissingRoots(store);
 		removeOtherLayers(sessionPlace, layer.place);
 		return layer;
@@ -80,8 +82,8 @@ export class KernelLayer {
 	}
 
 	/** The layer that is there, with what is remembered of it for the store's present state. */
-	static existing(place: LayerPlace, store: Store): KernelLayer {
-		const layer = new KernelLayer(place);
+	static existing(place: LayerPlace, store: Store): KernelLive {
+		const layer = new KernelLive(place);
 		const token = store.config.get('layerToken') ?? '';
 		for (const { role } of store.tree.roots()) {
 			if (!isLayerRole(role)) continue;
@@ -94,6 +96,29 @@ export class KernelLayer {
 	/** The names of the agreements with a store that the layer's trees were last left at; none for one without any. */
 	static tokensOf(place: LayerPlace): string[] {
 		return LAYER_ROLES.flatMap((role) => ScanMemory.tokenOf(scanMemoryPath(place, role)) ?? []);
+	}
+
+	start(launched: Launched): void {
+		this.#launched = launched;
+		this.isInLine = false;
+	}
+
+	async freeze(action: () => void): Promise<number> {
+		const launched = this.#launched;
+		const began = performance.now();
+		const isFrozen = launched !== null && (await standsStill(launched));
+		try {
+			action();
+		} finally {
+			if (isFrozen && !launched.hasEnded) await launched.thaw();
+		}
+		return isFrozen ? performance.now() - began : 0;
+	}
+
+	stop(): void {
+		const launched = this.#launched;
+		launched?.kill('SIGTERM');
+		setTimeout(() => launched?.kill('SIGKILL'), STOP_PATIENCE_MS).unref();
 	}
 
 	/** Makes the upper directories hold what the store does, given what differs, and declares the layer the truth again. */
@@ -145,4 +170,15 @@ export class KernelLayer {
 /** A name for one agreement of store and layer. */
 export function newLayerToken(): string {
 	return randomBytes(12).toString('hex');
+}
+
+/** Stops everything inside; false when it has ended meanwhile, and so stands still for good. */
+async function standsStill(launched: Launched): Promise<boolean> {
+	try {
+		await launched.freeze();
+		return true;
+	} catch (error) {
+		if (launched.hasEnded) return false;
+		throw error;
+	}
 }
