@@ -14,6 +14,18 @@ enum { LONGEST_PATH = 4096, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
 
 char **environment;
 
+static bool is_same_name(const char *a, const char *b) {
+	while (*a && *a == *b && *a != '=') a++, b++;
+	return *a == '=' && *b == '=';
+}
+
+/* Another value for a variable that is there: for bytes that the caller cannot hand over in an environment. */
+void op_setenv(char **operand, int extra) {
+	(void)extra;
+	for (char **variable = environment; *variable; variable++)
+		if (is_same_name(*variable, operand[0])) *variable = operand[0];
+}
+
 static const char *directory = "/";
 static struct operation_mark directory_mark;
 

@@ -24,6 +24,6 @@ operation_function op_confine;
 /* init.c */
 operation_function op_control;
 /* command.c */
-operation_function op_chdir, op_exec;
+operation_function op_setenv, op_chdir, op_exec;
 
 #endif

@@ -46,6 +46,7 @@ static const struct operation operations[] = {
 	{"cmd-map", 2, false, INNER, op_cmd_map},     /* UID_MAP GID_MAP */
 	{"caps", 1, false, INNER, op_caps},           /* MASK */
 	{"confine", 1, false, INNER, op_confine},     /* seccomp,landlock */
+	{"setenv", 1, false, INNER, op_setenv},       /* NAME=VALUE */
 	{"chdir", 1, false, INNER, op_chdir},         /* PATH */
 	{"exec", 1, true, LAST, op_exec},             /* N ARGUMENT... */
 };

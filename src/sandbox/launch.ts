@@ -3,7 +3,7 @@ import { closeSync, readSync, writeSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { encodeName } from '../base/bytes.ts';
+import { encodeName, isUtf8Name } from '../base/bytes.ts';
 import { errorCode, PosixError } from '../base/posix-error.ts';
 import { openNamelessFile } from './nameless-file.ts';
 import type { Plan } from './plan-writer.ts';
@@ -54,7 +54,7 @@ export function launch(options: LaunchOptions): Launched {
 	const reportFd = openNamelessFile(scratch);
 	try {
 		// Written at a position, so that the launcher, which shares the file's offset, reads from the start.
-		writeAll(planFd, encodePlan(plan), scratch);
+		writeAll(planFd, encodePlan(plan, environment), scratch);
 		const child = spawn(launcher, [String(process.pid)], {
 			cwd: '/',
 			env: environment,
@@ -71,11 +71,19 @@ export function launch(options: LaunchOptions): Launched {
 
 const INHERIT = ['inherit', 'inherit', 'inherit'] as const;
 
-function encodePlan({ operations }: Plan): Buffer {
-	const words = ['plan 1', ...operations.flat()];
+function encodePlan({ operations }: Plan, environment: LaunchOptions['environment']): Buffer {
+	const beforeExec = [...operations.slice(0, -1), ...exactVariables(environment), ...operations.slice(-1)];
+	const words = ['plan 1', ...beforeExec.flat()];
 	const nul = words.find((word) => word.includes('\0'));
 	if (nul !== undefined) throw new Error(`a word of the plan holds a NUL: ${JSON.stringify(nul)}`);
 	return encodeName(`${words.join('\0')}\0`);
+}
+
+/** Node hands an environment over as UTF-8 alone: the values that are none go into the plan. */
+function exactVariables(environment: LaunchOptions['environment']): string[][] {
+	return Object.entries(environment)
+		.filter(([, value]) => !isUtf8Name(value))
+		.map(([name, value]) => ['setenv', `${name}=${value}`]);
 }
 
 function writeAll(fd: number, bytes: Buffer, directory: string): void {

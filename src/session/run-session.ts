@@ -5,12 +5,13 @@ import type { BackendChoice } from '../sandbox/backend.ts';
 import { bindWarning } from '../sandbox/binds.ts';
 import { type EnvironmentRequest, sandboxEnvironment } from '../sandbox/environment.ts';
 import { gatherSpec } from '../sandbox/gather-spec.ts';
-import { type Launched, launch, type Outcome } from '../sandbox/launch.ts';
+import { type Launched, type LaunchOptions, launch, type Outcome } from '../sandbox/launch.ts';
 import { makeLayerDirectories } from '../sandbox/layer-directories.ts';
 import { buildPlan } from '../sandbox/plan.ts';
 import type { Plan } from '../sandbox/plan-writer.ts';
 import type { LaunchFailure } from '../sandbox/report.ts';
 import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
+import type { SignalTaker } from '../sandbox/signals.ts';
 import { checkBaseInPlace } from './base-directory.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
 import type { RunTrace, SnapshotPolicy } from './live-run.ts';
@@ -35,8 +36,8 @@ export interface RunRequest {
 	readonly notify: Notify;
 	/** Called with the plan before anything is mounted. */
 	readonly onPlan?: (plan: Plan) => void;
-	/** Called when the launcher has been started, such as to pass signals on to it; disposed when it has ended. */
-	readonly onLaunch?: (launched: Launched) => Disposable;
+	/** Called just before the launcher is started, such as to pass signals on to it; disposed when it has ended. */
+	readonly onLaunch?: (launched: SignalTaker) => Disposable;
 	readonly clock?: Clock;
 }
 
@@ -146,7 +147,7 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 	const warning = bindWarning(spec.binds);
 	if (warning !== null) request.notify(warning);
 	request.onPlan?.(plan);
-	const launched = launch({
+	const { launched, attended } = launchAttended(request, {
 		launcher,
 		plan,
 		environment: sandboxEnvironment({
@@ -162,11 +163,22 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 		lockFd: lock.fd,
 		control: true,
 	});
-	// at once: the command may run before anything else here does
-	const attended = request.onLaunch?.(launched);
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
 	return { launched, lock, plan, cwd: spec.cwd, started, seenAt, attended };
+}
+
+/** What passes signals on is there before the launch: the command may run before anything else here does. */
+function launchAttended(request: RunRequest, options: LaunchOptions): Pick<Started, 'launched' | 'attended'> {
+	let launched: Launched | null = null;
+	const attended = request.onLaunch?.({ kill: (signal) => launched?.kill(signal) });
+	try {
+		launched = launch(options);
+		return { launched, attended };
+	} catch (error) {
+		attended?.[Symbol.dispose]();
+		throw error;
+	}
 }
 
 /** `onDescribed` is called when the owner's file is written. Whatever goes wrong, nothing goes on inside unattended. */

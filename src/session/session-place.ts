@@ -1,6 +1,7 @@
 import {
 	chmodSync,
 	closeSync,
+	existsSync,
 	fsyncSync,
 	lstatSync,
 	mkdirSync,
@@ -75,21 +76,20 @@ export function makePlace(place: SessionPlace): void {
 	makeDurableDirectory(place.sidePath);
 }
 
-/** Makes a directory and its parents and syncs each parent that got a new name. */
+/** Makes a directory and its parents where they are missing, 0700, and syncs each parent that got a new name. */
 function makeDurableDirectory(path: string): void {
-	const first = makeDirectories(path);
-	if (first === null) return;
-	for (let made = path; ; made = dirname(made)) {
-		chmodSync(fsPath(made), 0o700);
-		syncDirectory(dirname(made));
-		if (made === first) return;
+	if (existsSync(fsPath(path))) return;
+	const parent = dirname(path);
+	makeDurableDirectory(parent);
+	try {
+		mkdirSync(fsPath(path), { mode: 0o700 });
+	} catch (error) {
+		// another command made it meanwhile
+		if (errorCode(error) === 'EEXIST') return;
+		throw error;
 	}
-}
-
-/** The first directory that was missing; null when none was. */
-function makeDirectories(path: string): string | null {
-	const first = mkdirSync(fsPath(path), { recursive: true, mode: 0o700 });
-	return first === undefined ? null : typeof first === 'string' ? first : decodeName(first);
+	chmodSync(fsPath(path), 0o700);
+	syncDirectory(parent);
 }
 
 /** Makes the names in a directory durable. */
