@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../base/posix-error.ts';
 import { kernelFacts } from '../sandbox/kernel-facts.ts';
 import type { Reason } from '../sandbox/launch-reason.ts';
 import { probeKernelBackend } from '../sandbox/probe.ts';
+import { makeDurableDirectory } from './session-place.ts';
 
 /** One thing that this machine can or cannot do. */
 export interface Finding {
@@ -29,7 +30,7 @@ const LITTLE_ROOM_BYTES = 1024 ** 3;
 
 /** Looks at all that a session needs of this machine, and mounts a real sandbox to see. */
 export async function examineMachine(request: DoctorRequest): Promise<Finding[]> {
-	mkdirSync(request.storePath, { recursive: true, mode: 0o700 });
+	makeDurableDirectory(request.storePath);
 	return [
 		...(await sandboxFindings(request)),
 		userNamespaces(),

@@ -76,8 +76,11 @@ export function makePlace(place: SessionPlace): void {
 	makeDurableDirectory(place.sidePath);
 }
 
-/** Makes a directory and its parents where they are missing, 0700, and syncs each parent that got a new name. */
-function makeDurableDirectory(path: string): void {
+/**
+ * Makes a directory and its parents where they are missing, 0700, and syncs each parent that got a new name. One at a time:
+ * Node's own way to make all of them never ends where the kernel makes none, as in /proc.
+ */
+export function makeDurableDirectory(path: string): void {
 	if (existsSync(fsPath(path))) return;
 	const parent = dirname(path);
 	makeDurableDirectory(parent);

@@ -147,6 +147,12 @@ describe.each(accounts())('as $name', (account) => {
 		});
 	});
 
+	test.each(['init x', 'doctor', 'ps'])('%s in a store where nothing can be made ends at once', (line) => {
+		using rig = sessionRig(account);
+		const ran = rig.cli.run(line.split(' '), { env: { DROPCLOTH_HOME: '/proc/nothing' }, timeoutMs: 20_000 });
+		expect(ran.code).toBe(line === 'ps' ? 0 : 1);
+	});
+
 	test('a directory as standard input is refused, for it would be a way out', () => {
 		using rig = sessionRig(account);
 		const ran = rig.account.run(
