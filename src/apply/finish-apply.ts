@@ -1,5 +1,6 @@
 import type { Change } from '../base/change.ts';
 import type { Clock } from '../base/clock.ts';
+import { ancestorPaths } from '../base/paths.ts';
 import { findOrigin, Origins } from '../store/origins.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
@@ -115,7 +116,13 @@ function rowChanges(
 	const kept = record.wasPresent
 		? []
 		: rowsToKeepReading(layer, tree, applied, (entry) => aimOf(store, record, applied, entry, 'back'));
-	return [...rowsToDrop(layer, tree, mayDrop), ...kept];
+	return [...withoutHolders(rowsToDrop(layer, tree, mayDrop), kept), ...kept];
+}
+
+/** A directory's row stays as long as a row below it is needed, however equal it is to the host's. */
+function withoutHolders(drops: readonly Change[], kept: readonly Change[]): Change[] {
+	const holders = new Set(kept.flatMap(({ path }) => ancestorPaths(path)));
+	return drops.filter(({ path }) => !holders.has(path));
 }
 
 /** The host as it is now is what the session starts from wherever its layer still has a row. */

@@ -164,6 +164,17 @@ describe('writeApply', () => {
 		expect(describeView(rig.view('base'))).toEqual(shown);
 	});
 
+	it('keeps the row of a directory in which the present still differs from the older snapshot that is applied', () => {
+		using rig = new ApplyRig(BASE);
+		const older = rig.run({ d: directory(), 'd/new': file('new') });
+		rig.run({ d: directory() });
+		const shown = describeView(rig.view());
+		const wanted = describeView(rig.view(older));
+		rig.apply({ snapshot: older });
+		expect(describeView(rig.view('base'))).toEqual(wanted);
+		expect(describeView(rig.view())).toEqual(shown);
+	});
+
 	it('applies an older snapshot, and the present goes on reading as it did', () => {
 		using rig = new ApplyRig(BASE);
 		const older = rig.run({ a: file('older\n'), n: file('n') });
