@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Inode } from '../base/inode.ts';
 import { ancestorPaths } from '../base/paths.ts';
 import { errorCode, isDiskFull, PosixError } from '../base/posix-error.ts';
+import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { crashPoint } from '../host/crash-point.ts';
 import { writeOverwrittenIntoHistory } from '../store/base-moved.ts';
@@ -73,7 +74,7 @@ export function refuseConflicts({ trees }: ApplyPlan): void {
 	throw new Refusal(
 		'conflict',
 		'apply-conflicts',
-		`${conflicts.length} ${paths} changed on both sides; nothing was written`,
+		`${conflicts.length} ${paths} changed on both sides, nothing was written: ${conflicts.map(({ path }) => printable(path)).join(', ')}`,
 		{
 			hint: "take the session's side with --ours, the host's with --theirs, or leave them out with --only",
 			details: { conflicts },

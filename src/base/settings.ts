@@ -26,7 +26,7 @@ export const VARIABLES_READ: readonly EnvironmentVariable[] = [
 	{
 		name: 'DROPCLOTH_SESSION',
 		meaning: 'the session that a command means when none is named',
-		otherwise: 'the newest session whose base holds the current directory',
+		otherwise: 'the session whose base holds the current directory; when there are several, one must be named',
 	},
 	{ name: 'SHELL', meaning: 'what `run` and `quick` start without a command', otherwise: '`/bin/sh`' },
 ];

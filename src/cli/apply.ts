@@ -15,6 +15,7 @@ import type { OwnedSession } from '../session/session.ts';
 import { SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
 import type { Answer, CommandDefinition, Invocation } from './command.ts';
 import { confirm } from './confirm.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 import { count } from './format.ts';
 
 interface Flags {
@@ -97,12 +98,13 @@ async function applyNow(invocation: Invocation<Flags>, session: OwnedSession, re
 	const summary = prepared.summary(flags.dryRun);
 	if (!flags.dryRun) prepared.refuseConflicts();
 	if (!flags.dryRun && !prepared.isNothing) {
-		if (cli.canAsk && !flags.yes) cli.process.stderr.write(`${planText(session, prepared, summary)}\n`);
+		if (cli.canAsk && !flags.yes) process.stderr.write(`${planText(session, prepared, summary, false)}\n`);
 		await allow(invocation, session, summary);
 	}
 	if (!flags.dryRun) prepared.write();
-	const done = prepared.isNothing ? 'nothing to apply' : planText(session, prepared, summary);
-	return { json: { sessionId: session.id, ...summary }, text: done };
+	const text = prepared.isNothing ? 'nothing to apply' : planText(session, prepared, summary, !flags.dryRun);
+	const exit = summary.conflicts.length > 0 ? EXIT_CODES.conflict.code : 0;
+	return { json: { sessionId: session.id, ...summary, paths: prepared.paths() }, text, exit };
 }
 
 /** Two separate yeses: one for the files, one for what the host will run because of them. */
@@ -131,14 +133,14 @@ function surfaceList(entries: readonly SurfaceEntry[]): string {
 	return entries.map(({ path, reason }) => `${printable(path)} (${reason})`).join(', ');
 }
 
-function planText(session: OwnedSession, prepared: PreparedApply, summary: ApplySummary): string {
-	const { applied, removed, merged, conflicts, executableSurface, dryRun } = summary;
+function planText(session: OwnedSession, prepared: PreparedApply, summary: ApplySummary, done: boolean): string {
+	const { applied, removed, merged, conflicts, executableSurface } = summary;
 	const of = (what: PlannedPath['what']) => prepared.paths().filter((path) => path.what === what);
 	const shown = ({ root, path }: { root: string; path: string }) =>
 		`${root === 'project' ? '' : `${root}:`}${printable(path)}`;
 	const touched = of('touched').length;
 	return [
-		`${dryRun ? 'would write' : 'wrote'} ${count(applied, 'path')} and ${dryRun ? 'remove' : 'removed'} ${removed} in ${printable(session.project.basePath ?? '')}${merged === 0 ? '' : `, ${merged} of them merged`}`,
+		`${done ? 'wrote' : 'would write'} ${count(applied, 'path')} and ${done ? 'removed' : 'remove'} ${removed} in ${printable(session.project.basePath ?? '')}${merged === 0 ? '' : `, ${merged} of them merged`}`,
 		...of('removed').map((path) => `  D ${shown(path)}`),
 		...of('written').map((path) => `  W ${shown(path)}`),
 		...(touched === 0 ? [] : [`  and ${count(touched, 'path')} of which times or owners alone change`]),

@@ -16,7 +16,7 @@ export const attach: CommandDefinition<Flags, [string, string]> = {
 	flags: {
 		force: {
 			kind: 'boolean',
-			brief: 'Accept a base that is a bad idea, such as /',
+			brief: 'Accept a base that is a bad idea, such as the home directory',
 			default: false,
 			withNegated: false,
 		},

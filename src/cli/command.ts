@@ -93,10 +93,10 @@ async function perform(
 	flags: CommonFlags,
 	args: readonly unknown[],
 ): Promise<void> {
-	const { stdout, stderr } = cli.process;
+	const { stderr } = process;
 	const print = (text: string) => {
 		process.stdout.on('error', endQuietlyOnBrokenPipe);
-		stdout.write(`${text}\n`);
+		process.stdout.write(`${text}\n`);
 	};
 	try {
 		if (cli.command !== null && definition.takesCommand !== true) {
@@ -113,7 +113,7 @@ async function perform(
 		if (text !== '') print(text);
 		cli.process.exitCode = answer.exit ?? 0;
 	} catch (error) {
-		cli.process.exitCode = reportError(error, { json: flags.json, stdout, stderr });
+		cli.process.exitCode = reportError(error, { json: flags.json, stdout: process.stdout, stderr });
 	}
 }
 

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { Refusal } from '../base/refusal.ts';
 import type { CliContext } from './context.ts';
 
@@ -15,9 +15,20 @@ export async function confirm(cli: CliContext, yes: boolean, question: string): 
 	}
 	const terminal = createInterface({ input: process.stdin, output: process.stderr });
 	try {
-		const answer = await terminal.question(`${question}? [y/N] `);
+		const answer = await ask(terminal, `${question}? [y/N] `);
 		if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('failed', 'declined', 'nothing was changed');
 	} finally {
 		terminal.close();
+	}
+}
+
+/** Ctrl-C and the end of input are a no. */
+async function ask(terminal: Interface, question: string): Promise<string> {
+	try {
+		return await terminal.question(question);
+	} catch (error) {
+		if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+		process.stderr.write('\n');
+		return '';
 	}
 }

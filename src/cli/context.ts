@@ -1,8 +1,9 @@
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import type { CommandContext, StricliProcess } from '@stricli/core';
+import type { CommandContext } from '@stricli/core';
 import { exactDirectory, exactEnvironment } from './exact-words.ts';
+import { type ParserProcess, parserProcess } from './parser-process.ts';
 
 /** What `help` and `completion` know of the other commands. */
 export interface CommandCatalog {
@@ -15,7 +16,7 @@ export interface CommandCatalog {
 
 /** The outer world, read once. Everything below cli/ takes what it needs of it as parameters. */
 export interface CliContext extends CommandContext {
-	readonly process: StricliProcess;
+	readonly process: ParserProcess;
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly cwd: string;
 	/** $HOME, else the home directory of the password database. */
@@ -32,10 +33,11 @@ export interface CliContext extends CommandContext {
 /** Reads the environment for one invocation. */
 export function readContext(command: readonly string[] | null, catalog: CommandCatalog): CliContext {
 	const env = exactEnvironment();
-	const home = env['HOME'] || homedir();
+	// os.homedir() believes an empty HOME
+	const home = env['HOME'] || userInfo().homedir;
 	const dataHome = env['XDG_DATA_HOME'] || join(home, '.local/share');
 	return {
-		process: process as StricliProcess,
+		process: parserProcess(),
 		env,
 		cwd: exactDirectory(),
 		home,

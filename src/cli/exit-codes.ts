@@ -22,7 +22,6 @@ export const EXIT_CODES: Readonly<Record<RefusalKind, ExitCode>> = {
 export const OTHER_EXIT_CODES: readonly ExitCode[] = [
 	{ code: 0, meaning: 'done, or nothing to do' },
 	{ code: 70, meaning: 'a bug of ours; the stack is on stderr' },
-	{ code: 124, meaning: '--timeout passed' },
 	{ code: 126, meaning: 'the command cannot be executed' },
 	{ code: 127, meaning: 'the command was not found' },
 	{ code: 128, meaning: '128+n: the command was killed by signal n' },

@@ -24,7 +24,7 @@ export const init: CommandDefinition<Flags, [string]> = {
 		},
 		force: {
 			kind: 'boolean',
-			brief: 'Accept a base that is a bad idea, such as /',
+			brief: 'Accept a base that is a bad idea, such as the home directory',
 			default: false,
 			withNegated: false,
 		},

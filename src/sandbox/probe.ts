@@ -163,7 +163,7 @@ function ownerNotes(basePath: string, uid: number): Reason[] {
 		{
 			code: 'foreign-owners',
 			why: `${foreign.length === 1 ? 'one file' : `${foreign.length} files`} of the base belong to somebody else and cannot be changed inside, such as ${first}`,
-			remedy: `make them yours: sudo chown -R ${uid} ${basePath}`,
+			remedy: 'run as their owner, or choose a directory of your own',
 		},
 	];
 }

@@ -5,6 +5,9 @@ import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { realPath, realPathOfNew } from '../sandbox/real-path.ts';
 
+/** Made anew for every run, so that no layer can lie over them. */
+const SYSTEM_PLACES = ['/proc', '/sys', '/dev'];
+
 /**
  * Checks a directory that is to become a base and returns its real path. Throws Refusal 'failed' when it is missing or no
  * directory, and when it is a bad idea: `/`, the home directory or a parent of it, or a directory that holds the store.
@@ -19,15 +22,16 @@ export function checkBase(
 			hint: 'choose another directory',
 		});
 	}
-	if ((real === '/' || isWithin(realPath(home)?.path ?? home, real)) && !force) {
-		throw new Refusal(
-			'failed',
-			'base-too-wide',
-			`${real} is ${real === '/' ? 'the whole machine' : 'your home directory or above it'}`,
-			{
-				hint: 'choose the project’s own directory, or give --force',
-			},
-		);
+	const system = SYSTEM_PLACES.find((place) => isWithin(real, place) && !isWithin(real, '/dev/shm'));
+	if (real === '/' || system !== undefined) {
+		throw new Refusal('failed', 'base-refused', `${real} is ${real === '/' ? 'the whole machine' : `in ${system}`}`, {
+			hint: 'choose the project’s own directory',
+		});
+	}
+	if (isWithin(realPath(home)?.path ?? home, real) && !force) {
+		throw new Refusal('failed', 'base-too-wide', `${real} is your home directory or above it`, {
+			hint: 'choose the project’s own directory, or give --force',
+		});
 	}
 	return real;
 }
@@ -48,11 +52,24 @@ export function realDirectory(path: string): string {
  * 'drifted' when its path leads elsewhere now: a symlink in its place must not redirect a run or an apply.
  */
 export function checkBaseInPlace(basePath: string): void {
-	const real = realDirectory(basePath);
+	const real = stillThere(basePath);
 	if (real === basePath) return;
 	throw new Refusal('drifted', 'base-redirected', `the base ${basePath} leads to ${real} now`, {
 		hint: 'put the directory back, or say with `dropcloth attach SESSION DIR` where it is',
 	});
+}
+
+function stillThere(basePath: string): string {
+	try {
+		return realDirectory(basePath);
+	} catch (error) {
+		throw error instanceof Refusal ? baseGone(error) : error;
+	}
+}
+
+function baseGone(cause: Refusal): Refusal {
+	const hint = 'put the directory back, or say with `dropcloth attach SESSION DIR` where it is';
+	return new Refusal(cause.kind, cause.code, cause.message, { hint, cause });
 }
 
 function notReached(path: string, cause: unknown): unknown {
