@@ -3,9 +3,10 @@ import type { Inode } from '../base/inode.ts';
 import type { ApplyRun } from './apply-run.ts';
 import { closeFd, linkIn, makeNodeIn, makeSymlinkIn, renameIn } from './entries.ts';
 import { contentOfFile, openFileIn } from './host-content.ts';
-import { statIn } from './host-stat.ts';
+import { type HostStat, statIn } from './host-stat.ts';
 import { InodeHandle } from './inode-handle.ts';
 import { checked, libc } from './libc.ts';
+import { overwriteFile } from './overwrite-file.ts';
 import type { Placement } from './plan-changes.ts';
 import { type HostInode, readInodeIn } from './read-inode.ts';
 import { setMetadata } from './set-metadata.ts';
@@ -13,13 +14,13 @@ import { createNew, writeFile } from './write-file.ts';
 
 /**
  * Puts one inode that is no directory in its place, at all the names that it is to have. It is made anew and complete
- * before it takes its name, so that a reader sees the old or the new one; where only its metadata change, and no unlisted
- * name shares it, the inode that is there is kept. Throws PosixError.
+ * before it takes its name, so that a reader sees the old or the new one. Where no unlisted name shares it, the inode that is
+ * there is kept when only its metadata change, and its file written over when nothing is to be durable. Throws PosixError.
  */
 export function placeInode(run: ApplyRun, names: readonly Placement[]): void {
 	const first = names.find((name) => name.change.content !== null) ?? names.find((name) => canKeep(run, name));
 	const leader = first ?? (names[0] as Placement);
-	if (!keep(run, leader, names)) makeAnew(run, leader);
+	if (!keep(run, leader, names) && !overwrite(run, leader, names)) makeAnew(run, leader);
 	for (const name of names) if (name !== leader) linkTo(run, leader, name);
 }
 
@@ -45,6 +46,19 @@ function keep(run: ApplyRun, leader: Placement, names: readonly Placement[]): bo
 		handle.close();
 	}
 	if (run.options.durable && after.kind === 'file') syncFile(directory, name, path);
+	return true;
+}
+
+/** Whether the file that is there could be written over: where nothing is to be durable nobody reads either. */
+function overwrite(run: ApplyRun, leader: Placement, names: readonly Placement[]): boolean {
+	const { durable, fresh } = run.options;
+	const { parent, name, after, path, change } = leader;
+	if (durable || fresh === true || after.kind !== 'file' || change.content === null) return false;
+	const directory = run.directories.at(parent);
+	const current = statIn(directory, name);
+	if (current?.kind !== 'file' || current.nlink !== countNames(run, current, names)) return false;
+	run.step(leader);
+	overwriteFile({ directory, name, content: change.content, after, path }, run.options);
 	return true;
 }
 
@@ -118,7 +132,7 @@ function isWhiteoutNode(inode: Inode): boolean {
 }
 
 /** How many of the names lead to this inode. */
-function countNames(run: ApplyRun, inode: HostInode, names: readonly Placement[]): number {
+function countNames(run: ApplyRun, inode: HostStat, names: readonly Placement[]): number {
 	if (inode.nlink === 1) return 1;
 	return names.filter(({ parent, name }) => {
 		const stat = statIn(run.directories.at(parent), name);

@@ -57,13 +57,14 @@ export function createNew<T>(name: string, make: () => T, directory: number): T 
 function writeContent(fd: number, content: Content, path: string): void {
 	let end = 0;
 	for (const { offset, data } of content.pieces()) {
-		writeFully(fd, data, offset, path);
+		writePiece(fd, data, offset, path);
 		end = offset + data.length;
 	}
 	if (end !== content.size) checked(libc().ftruncate(fd, content.size), 'truncate', path);
 }
 
-function writeFully(fd: number, from: Buffer, offset: number, path: string): void {
+/** Writes all the bytes at a position. Throws PosixError. */
+export function writePiece(fd: number, from: Buffer, offset: number, path: string): void {
 	for (let at = 0; at < from.length; ) {
 		const rest = at === 0 ? from : from.subarray(at);
 		const length = libc().pwrite(fd, rest, rest.length, offset + at);
