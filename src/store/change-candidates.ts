@@ -1,11 +1,15 @@
 import type { Database } from './driver.ts';
+import { INODE_COLUMNS, type InodeRow } from './inode-row.ts';
 import type { SqlName } from './sql-name.ts';
 
 /** What may differ between two states; whether it does must be looked at. */
 export interface ChangeCandidates {
-	readonly entries: readonly (readonly [parent: number, name: SqlName])[];
-	/** Inodes by what was touched: the row, the content, the extended attributes. */
-	readonly rows: ReadonlySet<number>;
+	/** Names that were touched, with what each stood for; one name may be there with several inodes. */
+	readonly entries: readonly (readonly [parent: number, name: SqlName, ino: number])[];
+	/** Rows of inodes that were touched, as they are in the lower and in the higher state. */
+	readonly lowRows: readonly InodeRow[];
+	readonly highRows: readonly InodeRow[];
+	/** Inodes whose content or extended attributes were touched. */
 	readonly contents: ReadonlySet<number>;
 	readonly xattrs: ReadonlySet<number>;
 }
@@ -25,11 +29,24 @@ export function changeCandidates(db: Database, low: number, high: number): Chang
 				shape,
 			)
 			.all(low, high, low, high, low, high);
-	const inos = (table: string) => new Set(ask<number>(table, 'ino', 'value'));
 	return {
-		entries: ask<[number, SqlName]>('entry', 'parent, name', 'tuple'),
-		rows: inos('inode'),
-		contents: inos('chunk'),
-		xattrs: inos('xattr'),
+		entries: ask<[number, SqlName, number]>('entry', 'parent, name, ino', 'tuple'),
+		...inodeRows(db, low, high),
+		contents: new Set(ask<number>('chunk', 'ino', 'value')),
+		xattrs: new Set(ask<number>('xattr', 'ino', 'value')),
+	};
+}
+
+/** What was both born and dead in between is in neither state. */
+function inodeRows(db: Database, low: number, high: number): Pick<ChangeCandidates, 'lowRows' | 'highRows'> {
+	const born = db.prepare<InodeRow>(`select ${INODE_COLUMNS} from inode where born > ? and born <= ?`, 'tuple');
+	const past = db.prepare<InodeRow>(
+		`select ${INODE_COLUMNS} from inode_past where died > ? and born <= ? and (born > ?) = (died > ?)`,
+		'tuple',
+	);
+	const rows = past.all(low, high, low, high);
+	return {
+		lowRows: rows.filter((row) => row[1] <= low),
+		highRows: [...born.all(low, high), ...rows.filter((row) => row[1] > low)],
 	};
 }

@@ -1,5 +1,5 @@
 import { joinPath } from '../base/paths.ts';
-import type { TreeInode } from './inode-row.ts';
+import type { InodeRow, TreeInode } from './inode-row.ts';
 import { fromSqlName } from './sql-name.ts';
 import type { StoredContent } from './stored-content.ts';
 import type { TreeParts } from './tree-parts.ts';
@@ -15,15 +15,31 @@ export class ComparedState {
 	readonly #inodes = new Map<number, TreeInode | null>();
 	readonly #contents = new Map<number, StoredContent>();
 	readonly #paths = new Map<number, string | null>();
+	readonly #allPaths = new Map<number, readonly string[]>();
+	readonly #inodeRows = new Map<number, InodeRow | null>();
+	#namesOf: TreeRows['names'];
 
 	constructor(parts: TreeParts, number: number, root: number) {
 		this.number = number;
 		const rows = rowsAt(parts.db, number);
 		// Most sessions have no extended attribute at all: asking once saves a query per inode.
 		const anyXattr = parts.db.prepare<number>(ANY_XATTR, 'value').get() === 1;
-		this.rows = anyXattr ? rows : { ...rows, xattrs: () => [] };
+		const inode = remembered(this.#inodeRows, rows.inode);
+		this.rows = anyXattr ? { ...rows, inode } : { ...rows, inode, xattrs: () => [] };
 		this.view = new TreeView(this.rows, parts.blobs);
 		this.#paths.set(root, '');
+		this.#namesOf = remembered(new Map(), rows.names);
+	}
+
+	/** Takes a row of this state that was read together with others: one at a time they cost several times as much. */
+	take(row: InodeRow): void {
+		this.#inodeRows.set(row[0], row);
+	}
+
+	/** Lets names be looked up in another state, which has the same for every inode but some. */
+	takeNames(from: ComparedState, except: ReadonlySet<number>): void {
+		const own = this.#namesOf;
+		this.#namesOf = (ino) => (except.has(ino) ? own(ino) : from.#namesOf(ino));
 	}
 
 	inode(ino: number): TreeInode | null {
@@ -61,10 +77,17 @@ export class ComparedState {
 	}
 
 	/** Every path of an inode in this tree, sorted; '' for the root. */
-	pathsOf(ino: number): string[] {
-		const known = this.#paths.get(ino);
-		if (known === '') return [known];
-		const paths = this.rows.names(ino).flatMap(([parent, name]) => {
+	pathsOf(ino: number): readonly string[] {
+		let paths = this.#allPaths.get(ino);
+		if (paths === undefined) {
+			paths = this.#paths.get(ino) === '' ? [''] : this.#pathsByNames(ino);
+			this.#allPaths.set(ino, paths);
+		}
+		return paths;
+	}
+
+	#pathsByNames(ino: number): string[] {
+		const paths = this.#namesOf(ino).flatMap(([parent, name]) => {
 			const directory = this.pathOf(parent);
 			return directory === null ? [] : joinPath(directory, fromSqlName(name));
 		});
@@ -73,3 +96,15 @@ export class ComparedState {
 }
 
 const ANY_XATTR = 'select exists(select 1 from xattr) or exists(select 1 from xattr_past)';
+
+/** The same function, asked once for each number. */
+function remembered<T>(known: Map<number, T>, ask: (ino: number) => T): (ino: number) => T {
+	return (ino) => {
+		let answer = known.get(ino);
+		if (answer === undefined) {
+			answer = ask(ino);
+			known.set(ino, answer);
+		}
+		return answer;
+	};
+}

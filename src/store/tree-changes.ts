@@ -27,6 +27,14 @@ export function compareStates(parts: TreeParts, a: TreeRef, b: TreeRef, root: nu
 	).run();
 }
 
+const NOTHING_TOUCHED: ChangeCandidates = {
+	entries: [],
+	lowRows: [],
+	highRows: [],
+	contents: new Set(),
+	xattrs: new Set(),
+};
+
 class Comparison {
 	readonly #parts: TreeParts;
 	readonly #a: ComparedState;
@@ -36,7 +44,9 @@ class Comparison {
 	readonly #atA = new Map<string, number>();
 	readonly #atB = new Map<string, number>();
 	readonly #modified = new Map<number, boolean>();
-	#touched: ChangeCandidates = { entries: [], rows: new Set(), contents: new Set(), xattrs: new Set() };
+	/** For inodes that are in both states. */
+	readonly #sameBytes = new Map<number, boolean>();
+	#touched: ChangeCandidates = NOTHING_TOUCHED;
 	readonly #changes = new Map<string, Change>();
 
 	constructor(parts: TreeParts, a: ComparedState, b: ComparedState, root: number) {
@@ -47,10 +57,13 @@ class Comparison {
 	}
 
 	run(): Change[] {
-		const low = Math.min(this.#a.number, this.#b.number);
-		const high = Math.max(this.#a.number, this.#b.number);
-		this.#touched = changeCandidates(this.#parts.db, low, high);
-		for (const [parent, sqlName] of this.#touched.entries) {
+		const [low, high] = this.#a.number < this.#b.number ? [this.#a, this.#b] : [this.#b, this.#a];
+		this.#touched = changeCandidates(this.#parts.db, low.number, high.number);
+		const { entries, lowRows, highRows, contents, xattrs } = this.#touched;
+		for (const row of lowRows) low.take(row);
+		for (const row of highRows) high.take(row);
+		this.#b.takeNames(this.#a, new Set(entries.map(([, , ino]) => ino)));
+		for (const [parent, sqlName] of entries) {
 			const [before, after] = [this.#a.rows.entry(parent, sqlName), this.#b.rows.entry(parent, sqlName)];
 			if (before === after) continue;
 			const name = fromSqlName(sqlName);
@@ -59,7 +72,7 @@ class Comparison {
 		}
 		// A root that was made in between has no entry that would tell; one that vanishes is no change to work off.
 		if (this.#a.inode(this.#root) === null && this.#b.inode(this.#root) !== null) this.#atB.set('', this.#root);
-		const { rows, contents, xattrs } = this.#touched;
+		const rows = [...lowRows, ...highRows].map(([ino]) => ino);
 		for (const ino of new Set([...rows, ...contents, ...xattrs])) if (this.#isModified(ino)) this.#addNames(ino);
 		for (const path of new Set([...this.#atA.keys(), ...this.#atB.keys()])) this.#compare(path);
 		return this.#sorted();
@@ -104,8 +117,14 @@ class Comparison {
 		const [a, b] = [this.#a.inode(before) as Inode, this.#b.inode(after) as Inode];
 		if (a.kind !== 'file' || b.kind !== 'file') return true;
 		if (a.size !== b.size) return false;
-		if (before === after && !this.#touched.contents.has(before)) return true;
-		return sameContent(this.#parts.blobs, this.#a.content(before), this.#b.content(after));
+		if (before !== after) return sameContent(this.#parts.blobs, this.#a.content(before), this.#b.content(after));
+		if (!this.#touched.contents.has(after)) return true;
+		let same = this.#sameBytes.get(after);
+		if (same === undefined) {
+			same = sameContent(this.#parts.blobs, this.#a.content(after), this.#b.content(after));
+			this.#sameBytes.set(after, same);
+		}
+		return same;
 	}
 
 	/** A name of a linked inode that no candidate mentioned stands for the same in both states. */
