@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { printable } from '../base/printable.ts';
 import { checkBase } from '../session/base-directory.ts';
+import { rebaseSession } from '../session/rebase-session.ts';
 import { withOwnedSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
 
@@ -29,7 +30,7 @@ export const attach: CommandDefinition<Flags, [string, string]> = {
 		const { cli, storePath, flags } = invocation;
 		const basePath = checkBase(resolve(cli.cwd, directory), { home: cli.home, storePath, force: flags.force });
 		return withOwnedSession(invocation, given, (session) => {
-			session.setBase(basePath);
+			rebaseSession(session, basePath);
 			return {
 				json: { sessionId: session.id, basePath },
 				text: `session ${session.id} is over ${printable(basePath)}`,

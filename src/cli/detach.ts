@@ -1,3 +1,4 @@
+import { rebaseSession } from '../session/rebase-session.ts';
 import { SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
 
@@ -9,7 +10,7 @@ export const detach: CommandDefinition<object, [string?]> = {
 	positional: [SESSION_ARGUMENT],
 	run: (invocation, given) =>
 		withOwnedSession(invocation, given, (session) => {
-			session.setBase(null);
+			rebaseSession(session, null);
 			return { json: { sessionId: session.id, basePath: null }, text: `session ${session.id} has no base` };
 		}),
 };

@@ -17,7 +17,14 @@ export interface DropChoice {
 /** A snapshot that stays although it was to be dropped. */
 export interface SparedSnapshot {
 	readonly id: number;
-	readonly why: 'missing' | 'position' | 'tagged' | 'kept' | 'apply not finished' | 'being read';
+	readonly why:
+		| 'missing'
+		| 'position'
+		| 'tagged'
+		| 'kept'
+		| 'apply not finished'
+		| 'apply can be undone'
+		| 'being read';
 }
 
 /** Which of the snapshots named in `drop` go, and why the others stay. */
@@ -29,13 +36,15 @@ export function chooseSnapshots(
 	const existing = ids('select id from snapshot');
 	const position = ids('select position from head');
 	const tagged = ids('select id from snapshot where tag is not null');
-	const applying = ids("select snapshot from applied where state='writing'");
+	const applying = ids("select snapshot from applied where state in ('writing', 'undoing')");
+	const undoable = ids("select snapshot from applied where state='done' order by id desc limit 1");
 	const reason = (id: number): SparedSnapshot['why'] | null => {
 		if (!existing.has(id)) return 'missing';
 		if (position.has(id)) return 'position';
 		if (tagged.has(id)) return 'tagged';
 		if (keep.has(id)) return 'kept';
 		if (applying.has(id)) return 'apply not finished';
+		if (undoable.has(id)) return 'apply can be undone';
 		return isBeingRead(id) ? 'being read' : null;
 	};
 	const dropped: number[] = [];

@@ -101,6 +101,23 @@ describe('collectGarbage', () => {
 		]);
 	});
 
+	it.each([
+		['undoing', 'apply not finished'],
+		['done', 'apply can be undone'],
+	] as const)('spares what an apply wrote that is %s', (state, why) => {
+		using rig = new LayerRig();
+		for (let taken = 0; taken < 3; taken++) rig.snapshot();
+		const insert = (snapshot: number) =>
+			rig.db.exec(
+				`insert into applied(created, created_ns, state, snapshot, saved, paths) values(0, 0, '${state}', ${snapshot}, ${rig.root}, '[]')`,
+			);
+		if (state === 'done') insert(1);
+		insert(2);
+		const report = collectGarbage(rig, { drop: [1, 2] });
+		expect(report.dropped).toEqual([1]);
+		expect(report.spared).toEqual([{ id: 2, why }]);
+	});
+
 	it('asks only of those that would go whether they are read', () => {
 		using rig = new LayerRig();
 		for (let count = 0; count < 3; count++) rig.snapshot();
