@@ -28,10 +28,13 @@ export function sessionRig(account: Account, name = 'project'): SessionRig {
 	mkdirSync(project);
 	account.own(place);
 	const env = { HOME: home };
-	const cli = dropcloth(
-		{ ...account, home, environment: (more) => account.environment({ ...env, ...more }) },
-		join(home, 'store'),
-	);
+	const atHome: Account = {
+		...account,
+		home,
+		environment: (more) => account.environment({ ...env, ...more }),
+		run: (command, options) => account.run(command, { ...options, env: { ...env, ...options?.env } }),
+	};
+	const cli = dropcloth(atHome, join(home, 'store'));
 	const succeed = (args: readonly string[], ran: { code: number | null; stdout: string; stderr: string }) => {
 		if (ran.code !== 0) throw new Error(`${args.join(' ')} ended with ${ran.code}: ${ran.stderr}${ran.stdout}`);
 		return ran.stdout;
