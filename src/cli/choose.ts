@@ -1,6 +1,6 @@
 import type { TypedPositionalParameter } from '@stricli/core';
 import { chooseSession } from '../session/find-session.ts';
-import { type Notify, OwnedSession, Session } from '../session/session.ts';
+import type { Notify, OwnedSession, Session } from '../session/session.ts';
 import type { SessionPlace } from '../session/session-place.ts';
 import type { Invocation } from './command.ts';
 import type { CliContext } from './context.ts';
@@ -29,7 +29,8 @@ export async function withSession<T>(
 	given: string | undefined,
 	use: (session: Session) => T | Promise<T>,
 ): Promise<T> {
-	const session = Session.openToRead(chosenPlace(invocation, given));
+	const { Session: Reader } = await import('../session/session.ts');
+	const session = Reader.openToRead(chosenPlace(invocation, given));
 	try {
 		return await use(session);
 	} finally {
@@ -44,7 +45,8 @@ export async function withOwnedSession<T>(
 	use: (session: OwnedSession) => T | Promise<T>,
 ): Promise<T> {
 	const notify: Notify = (text) => invocation.warn(text);
-	const session = await OwnedSession.open(chosenPlace(invocation, given), notify);
+	const { OwnedSession: Owner } = await import('../session/session.ts');
+	const session = await Owner.open(chosenPlace(invocation, given), notify);
 	try {
 		return await use(session);
 	} finally {

@@ -1,8 +1,9 @@
 import { printable } from '../base/printable.ts';
 import { takeLiveSnapshot } from '../session/live-snapshot.ts';
-import { takeSnapshot } from '../session/snapshot-session.ts';
+import type { SnapshotRequest } from '../session/snapshot-session.ts';
+import type { Snapshot } from '../store/snapshots.ts';
 import { chosenPlace, SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
-import type { CommandDefinition } from './command.ts';
+import type { CommandDefinition, Invocation } from './command.ts';
 import { count, sizeText } from './format.ts';
 
 interface Flags {
@@ -26,7 +27,7 @@ export const snap: CommandDefinition<Flags, [string?, string?]> = {
 		const place = chosenPlace(invocation, given);
 		const meta = { trigger: 'manual', tag, note, force } as const;
 		const live = await takeLiveSnapshot(place, meta);
-		const taken = live ?? (await withOwnedSession(invocation, given, (session) => takeSnapshot(session, meta)));
+		const taken = live ?? (await takeStopped(invocation, given, meta));
 		const { id, files, bytes } = taken;
 		const frozenMs = live?.frozenMs ?? null;
 		const named = tag === null ? '' : ` ${printable(tag)}`;
@@ -36,3 +37,13 @@ export const snap: CommandDefinition<Flags, [string?, string?]> = {
 		};
 	},
 };
+
+/** What a live session's owner has loaded already is loaded here only when there is none. */
+async function takeStopped(
+	invocation: Invocation<object>,
+	given: string | undefined,
+	meta: SnapshotRequest,
+): Promise<Snapshot> {
+	const { takeSnapshot } = await import('../session/snapshot-session.ts');
+	return await withOwnedSession(invocation, given, (session) => takeSnapshot(session, meta));
+}

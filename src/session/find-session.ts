@@ -1,7 +1,9 @@
 import { isWithin } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
+import { type Database, openDatabase } from '../store/driver.ts';
+import { readRoots } from '../store/roots.ts';
+import { openSessionFile } from '../store/session-file.ts';
 import { realDirectory } from './base-directory.ts';
-import { Session } from './session.ts';
 import { findPlace, placeInStore, type SessionPlace, sessionIds } from './session-place.ts';
 
 /** What a user may have said about which session is meant. */
@@ -57,16 +59,16 @@ export function sessionsOver(storePath: string, directory: string): SessionPlace
 
 /** The directory that a session was attached to; null without one, or when its file cannot be read as a session. */
 export function basePathOf(place: SessionPlace): string | null {
-	let session: Session;
+	let db: Database;
 	try {
-		session = Session.openToRead(place);
+		db = openSessionFile(place.dbPath, openDatabase, { readOnly: true });
 	} catch (error) {
 		if (error instanceof Refusal) return null;
 		throw error;
 	}
 	try {
-		return session.project.basePath;
+		return readRoots(db).find(({ role }) => role === 'project')?.basePath ?? null;
 	} finally {
-		session.close();
+		db.close();
 	}
 }

@@ -1,5 +1,6 @@
 import type { Inode } from '../base/inode.ts';
 import { PosixError } from '../base/posix-error.ts';
+import type { Database } from './driver.ts';
 import { fromSqlName, type SqlName, toSqlName } from './sql-name.ts';
 import type { TreeParts } from './tree-parts.ts';
 import type { TreeWrite } from './tree-write.ts';
@@ -27,10 +28,7 @@ export class Roots {
 
 	/** All roots, in the order in which they were made. */
 	list(): Root[] {
-		return this.#parts.db
-			.prepare<[number, RootRole, SqlName | null]>('select ino, role, base_path from root order by ino', 'tuple')
-			.all()
-			.map(([ino, role, path]) => ({ ino, role, basePath: path === null ? null : fromSqlName(path) }));
+		return readRoots(this.#parts.db);
 	}
 
 	/** Makes a tree with nothing in it but its root directory. Throws EEXIST for a second of one role, `saved` aside. */
@@ -54,4 +52,12 @@ export class Roots {
 		const path = basePath === null ? null : toSqlName(basePath);
 		this.#parts.db.prepare('update root set base_path = ? where ino = ?').run(path, ino);
 	}
+}
+
+/** The roots of an open session file, for who wants to know nothing else of it. */
+export function readRoots(db: Database): Root[] {
+	return db
+		.prepare<[number, RootRole, SqlName | null]>('select ino, role, base_path from root order by ino', 'tuple')
+		.all()
+		.map(([ino, role, path]) => ({ ino, role, basePath: path === null ? null : fromSqlName(path) }));
 }
