@@ -6,6 +6,11 @@ export function printable(text: string): string {
 	return text.replace(UNPRINTABLE, escapeCharacter);
 }
 
+/** The same for a sentence that may hold names, escaped already or not: backslashes stay as they are. */
+export function printableSentence(text: string): string {
+	return text.replace(UNPRINTABLE, (character) => (character === '\\' ? character : escapeCharacter(character)));
+}
+
 const UNPRINTABLE = /[\\\p{Cc}\p{Surrogate}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };

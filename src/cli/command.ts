@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { buildCommand, type Command, type FlagParametersForType, type TypedPositionalParameter } from '@stricli/core';
 import { Refusal } from '../base/refusal.ts';
+import { realPathOfNew } from '../sandbox/real-path.ts';
 import type { CliContext } from './context.ts';
 import { reportError } from './report-error.ts';
 
@@ -102,7 +103,7 @@ async function perform(
 		if (cli.command !== null && definition.takesCommand !== true) {
 			throw new Refusal('usage', 'no-command-here', `this command takes no \`-- ${cli.command.join(' ')}\``);
 		}
-		const storePath = flags.store === undefined ? cli.storePath : resolve(cli.cwd, flags.store);
+		const storePath = flags.store === undefined ? cli.storePath : realPathOfNew(resolve(cli.cwd, flags.store));
 		const warn = (text: string) => stderr.write(`dropcloth: ${text}\n`);
 		const answer = await definition.run({ cli, flags, storePath, warn }, ...args);
 		if (typeof answer === 'number') {
@@ -117,10 +118,10 @@ async function perform(
 	}
 }
 
-/** Whoever read our output has seen enough, as `head` does. */
-function endQuietlyOnBrokenPipe(error: NodeJS.ErrnoException): void {
-	if (error.code !== 'EPIPE') throw error;
-	process.exit();
+/** Whoever read our output has seen enough, as `head` does; what cannot be written otherwise is told. */
+export function endQuietlyOnBrokenPipe(error: NodeJS.ErrnoException): void {
+	if (error.code === 'EPIPE') process.exit();
+	process.exit(reportError(error, { json: false, stdout: process.stdout, stderr: process.stderr }));
 }
 
 function fullDescription({ brief, details, examples }: AnyCommand): string {

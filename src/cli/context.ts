@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { CommandContext } from '@stricli/core';
+import { realPathOfNew } from '../sandbox/real-path.ts';
 import { exactDirectory, exactEnvironment } from './exact-words.ts';
 import { type ParserProcess, parserProcess } from './parser-process.ts';
 
@@ -41,7 +42,8 @@ export function readContext(command: readonly string[] | null, catalog: CommandC
 		env,
 		cwd: exactDirectory(),
 		home,
-		storePath: resolve(env['DROPCLOTH_HOME'] || join(dataHome, 'dropcloth')),
+		// a path through a symlink is the place that it leads to: nothing below is reached through links
+		storePath: realPathOfNew(resolve(env['DROPCLOTH_HOME'] || join(dataHome, 'dropcloth'))),
 		command,
 		canAsk: isatty(0) && isatty(2),
 		catalog,

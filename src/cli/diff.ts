@@ -11,7 +11,7 @@ import type { Session } from '../session/session.ts';
 import { driftedPaths } from '../session/session-drift.ts';
 import { type ComparedTree, SessionViews } from '../session/session-views.ts';
 import { chosenPlace, SESSION_ARGUMENT, withSession } from './choose.ts';
-import type { Answer, CommandDefinition, Invocation } from './command.ts';
+import { type Answer, type CommandDefinition, endQuietlyOnBrokenPipe, type Invocation } from './command.ts';
 import { count } from './format.ts';
 import { belowProject } from './restore-options.ts';
 
@@ -121,6 +121,7 @@ function patchText({ from, to }: ComparedTree, entries: readonly DiffEntry[], wa
 	const pieces = [...writePatch(entries, from, to, (_, why) => untold.set(why, (untold.get(why) ?? 0) + 1))];
 	for (const [why, number] of untold) warn(`left out of the patch: ${count(number, 'path')} (${why})`);
 	const bytes = Buffer.concat(pieces);
+	process.stdout.on('error', endQuietlyOnBrokenPipe);
 	process.stdout.write(bytes);
 	return '';
 }

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { decodeName } from '../base/bytes.ts';
+import { Refusal } from '../base/refusal.ts';
 
 /** What Node puts in the place of bytes that are no UTF-8. */
 const REPLACEMENT = '\ufffd';
@@ -11,10 +12,25 @@ export function exactArguments(words: readonly string[]): string[] {
 	return all.slice(all.length - words.length);
 }
 
-/** The current directory, byte for byte. Throws when it was removed. */
+/** The current directory, byte for byte. Throws Refusal 'failed' when it was removed. */
 export function exactDirectory(): string {
-	const cwd = process.cwd();
+	const cwd = currentDirectory();
 	return cwd.includes(REPLACEMENT) ? decodeName(readlinkSync('/proc/self/cwd', 'buffer')) : cwd;
+}
+
+function currentDirectory(): string {
+	try {
+		return process.cwd();
+	} catch (error) {
+		throw directoryGone(error);
+	}
+}
+
+function directoryGone(cause: unknown): Refusal {
+	return new Refusal('failed', 'directory-gone', 'the current directory does not exist any more', {
+		hint: 'change to one that does',
+		cause,
+	});
 }
 
 /** The environment, byte for byte. */

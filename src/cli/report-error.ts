@@ -1,5 +1,6 @@
 import { ERRNO } from '../base/errno.ts';
 import { errorCode, isDiskFull, PosixError } from '../base/posix-error.ts';
+import { printableSentence } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { EXIT_BUG, EXIT_CODES } from './exit-codes.ts';
 
@@ -26,7 +27,7 @@ export function reportError(error: unknown, { json, stdout, stderr }: Streams): 
 			`dropcloth: a bug of ours: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
 		);
 	} else if (!json) {
-		stderr.write(`dropcloth: ${told.message}${told.hint === null ? '' : ` (${told.hint})`}\n`);
+		stderr.write(`dropcloth: ${printableSentence(`${told.message}${told.hint === null ? '' : ` (${told.hint})`}`)}\n`);
 	}
 	return told.exit;
 }

@@ -1,5 +1,5 @@
+import { execFileSync } from 'node:child_process';
 import {
-	chmodSync,
 	existsSync,
 	lstatSync,
 	mkdirSync,
@@ -10,12 +10,10 @@ import {
 	writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { encodeName, fsPath } from '../base/bytes.ts';
+import { fsPath } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { bootId } from '../host/process.ts';
 import type { SessionPlace } from './session-place.ts';
-
-const SLASH = Buffer.from('/');
 
 /** The trees that a live layer can hold. */
 export const LAYER_ROLES = ['project', 'home', 'gitdir'] as const;
@@ -138,25 +136,28 @@ export function removeLayer(layer: LayerPlace): void {
 	removeTree(layer.path);
 }
 
-/** Removes a directory that may hold directories without permissions, as overlayfs' own work/work has none. */
+/**
+ * Removes a directory that an agent filled: it may hold directories without permissions (overlayfs' own work/work is one), and
+ * be deeper than a path or a stack can be long. rm(1) and chmod(1) go down such a tree by descriptors and follow no link.
+ */
 export function removeTree(path: string): void {
-	const stat = lstatSync(fsPath(path), { throwIfNoEntry: false });
-	if (stat === undefined) return;
+	if (lstatSync(fsPath(path), { throwIfNoEntry: false }) === undefined) return;
 	try {
 		rmSync(fsPath(path), { recursive: true });
 	} catch (error) {
-		if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
-		openUp(encodeName(path));
-		rmSync(fsPath(path), { recursive: true });
+		if (!(error instanceof RangeError) && !REMOVED_BY_PROGRAMS.has((error as NodeJS.ErrnoException).code ?? ''))
+			throw error;
+		for (const [program, ...options] of [
+			['chmod', '-R', 'u+rwX'],
+			['rm', '-rf'],
+		] as const) {
+			execFileSync(program, [...options, '--', path], { stdio: ['ignore', 'ignore', 'pipe'] });
+		}
+		if (lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined) throw error;
 	}
 }
 
-function openUp(path: Buffer): void {
-	chmodSync(path, 0o700);
-	for (const entry of readdirSync(path, { withFileTypes: true, encoding: 'buffer' })) {
-		if (entry.isDirectory()) openUp(Buffer.concat([path, SLASH, entry.name]));
-	}
-}
+const REMOVED_BY_PROGRAMS = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EMFILE']);
 
 function namesOfLayers(place: SessionPlace): string[] {
 	try {

@@ -23,6 +23,24 @@ describe.each(accounts())('as $name', (account) => {
 		expect(readFileSync(join(rig.place, 'input'), 'utf8')).toBe('host\n');
 	});
 
+	test('a store that is reached through a symlink is used where it lies', () => {
+		using rig = sessionRig(account);
+		rig.sh('mkdir ../disk; ln -s disk ../link');
+		const env = { DROPCLOTH_HOME: join(rig.place, 'link/store') };
+		expect(rig.cli.run(['quick', rig.project, '--', 'sh', '-c', 'echo 1 > f; cat f'], { env }).stdout).toBe('1\n');
+		expect(rig.cli.run(['quick', rig.project, '--', 'cat', 'f'], { env }).stdout).toBe('1\n');
+	});
+
+	test('a layer deeper than a path can be long is undone and discarded', () => {
+		using rig = sessionRig(account);
+		rig.inside("python3 -c \"import os\nfor _ in range(2500): os.mkdir('d'); os.chdir('d')\"");
+		rig.cli.json(['undo', 'project', '--yes']);
+		rig.cli.json(['redo', 'project', '--yes']);
+		rig.cli.json(['discard', 'project', '--yes']);
+		expect(rig.cli.json(['ps'])).toEqual([]);
+		expect(rig.sh(`ls -A '${rig.cli.storePath}/sessions'`)).toBe('');
+	});
+
 	test('a writable bind is told once, and writes there reach the host', () => {
 		using rig = sessionRig(account);
 		rig.sh('mkdir ../shared');
