@@ -33,7 +33,7 @@ describe.each(accounts())('as $name', (account) => {
 
 	test('a layer deeper than a path can be long is undone and discarded', () => {
 		using rig = sessionRig(account);
-		rig.inside("python3 -c \"import os\nfor _ in range(2500): os.mkdir('d'); os.chdir('d')\"");
+		rig.inside("python3 -c \"import os\nfor _ in range(60): os.mkdir('d' * 100); os.chdir('d' * 100)\"");
 		rig.cli.json(['undo', 'project', '--yes']);
 		rig.cli.json(['redo', 'project', '--yes']);
 		rig.cli.json(['discard', 'project', '--yes']);
