@@ -98,7 +98,7 @@ async function applyNow(invocation: Invocation<Flags>, session: OwnedSession, re
 	const summary = prepared.summary(flags.dryRun);
 	if (!flags.dryRun) prepared.refuseConflicts();
 	if (!flags.dryRun && !prepared.isNothing) {
-		if (cli.canAsk && !flags.yes) process.stderr.write(`${planText(session, prepared, summary, false)}\n`);
+		if (cli.canAsk && !flags.yes) cli.messages.write(`${planText(session, prepared, summary, false)}\n`);
 		await allow(invocation, session, summary);
 	}
 	if (!flags.dryRun) prepared.write();

@@ -94,17 +94,17 @@ async function perform(
 	flags: CommonFlags,
 	args: readonly unknown[],
 ): Promise<void> {
-	const { stderr } = process;
+	const { messages } = cli;
 	const print = (text: string) => {
 		process.stdout.on('error', endQuietlyOnBrokenPipe);
-		process.stdout.write(`${text}\n`);
+		cli.process.stdout.write(`${text}\n`);
 	};
 	try {
 		if (cli.command !== null && definition.takesCommand !== true) {
 			throw new Refusal('usage', 'no-command-here', `this command takes no \`-- ${cli.command.join(' ')}\``);
 		}
 		const storePath = flags.store === undefined ? cli.storePath : realPathOfNew(resolve(cli.cwd, flags.store));
-		const warn = (text: string) => stderr.write(`dropcloth: ${text}\n`);
+		const warn = (text: string) => messages.write(`dropcloth: ${text}\n`);
 		const answer = await definition.run({ cli, flags, storePath, warn }, ...args);
 		if (typeof answer === 'number') {
 			cli.process.exitCode = answer;
@@ -114,7 +114,11 @@ async function perform(
 		if (text !== '') print(text);
 		cli.process.exitCode = answer.exit ?? 0;
 	} catch (error) {
-		cli.process.exitCode = reportError(error, { json: flags.json, stdout: process.stdout, stderr });
+		cli.process.exitCode = reportError(error, {
+			json: flags.json,
+			stdout: cli.process.stdout,
+			stderr: messages,
+		});
 	}
 }
 

@@ -18,6 +18,8 @@ export interface CommandCatalog {
 /** The outer world, read once. Everything below cli/ takes what it needs of it as parameters. */
 export interface CliContext extends CommandContext {
 	readonly process: ParserProcess;
+	/** Where what is said to people goes: stderr. */
+	readonly messages: { write(text: string): unknown };
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly cwd: string;
 	/** $HOME, else the home directory of the password database. */
@@ -39,6 +41,7 @@ export function readContext(command: readonly string[] | null, catalog: CommandC
 	const dataHome = env['XDG_DATA_HOME'] || join(home, '.local/share');
 	return {
 		process: parserProcess(),
+		messages: { write: (text) => process.stderr.write(text) },
 		env,
 		cwd: exactDirectory(),
 		home,

@@ -26,7 +26,7 @@ export async function runCommand(
 		launcher: LAUNCHER,
 		notify: warn,
 		onPlan(plan) {
-			if (flags.showBinds) process.stderr.write(showBinds(plan, backend));
+			if (flags.showBinds) cli.messages.write(showBinds(plan, backend));
 		},
 		onLaunch: (launched) => forwardSignals(launched, isatty(0)),
 	});

@@ -27,6 +27,7 @@ export async function invoke(words: readonly string[], { cwd, home, storePath }:
 	};
 	await run(await applicationWith([own[0] as CommandName]), own, {
 		process: streams,
+		messages: streams.stderr,
 		env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, SHELL: '/bin/sh' },
 		cwd,
 		home,
