@@ -26,6 +26,8 @@ export function benchPlace(): Place {
 	const [home, project, store] = [join(path, 'home'), join(path, 'project'), join(path, 'home/store')];
 	mkdirSync(home);
 	mkdirSync(project);
+	// git would tidy up in the background, at any time and after the end
+	writeFileSync(join(home, '.gitconfig'), '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n');
 	return {
 		path,
 		home,
