@@ -1,5 +1,5 @@
 import type { Change, Content } from '../base/change.ts';
-import type { Inode } from '../base/inode.ts';
+import { type Inode, WHITEOUT } from '../base/inode.ts';
 import { ancestorPaths } from '../base/paths.ts';
 import type { Store } from '../store/store.ts';
 import type { AppliedRecord, AppliedTree } from './applied-record.ts';
@@ -63,21 +63,8 @@ export function savedMerge(store: Store, record: AppliedRecord, { root }: Applie
 	return found.content;
 }
 
-const EPOCH = { sec: 0, nsec: 0 };
-const DIRECTORY: Inode = {
-	kind: 'directory',
-	mode: 0o700,
-	uid: 0,
-	gid: 0,
-	size: 0,
-	rdev: 0,
-	atime: EPOCH,
-	mtime: EPOCH,
-	ctime: EPOCH,
-	target: null,
-	opaque: false,
-	xattrs: new Map(),
-};
+/** Holds what was saved; a whiteout has every other field empty. */
+const DIRECTORY: Inode = { ...WHITEOUT, kind: 'directory', mode: 0o700 };
 
 function beforePath(root: number, path: string): string {
 	return path === '' ? `before/${root}` : `before/${root}/${path}`;
