@@ -3,6 +3,7 @@ import { type Clock, timeOfIso } from '../base/clock.ts';
 import type { Time } from '../base/inode.ts';
 import { Refusal } from '../base/refusal.ts';
 import { bootId, isRunning } from '../host/process.ts';
+import { continueStopped } from '../sandbox/continue-stopped.ts';
 import type { Store } from '../store/store.ts';
 import { KernelLive } from './kernel-live.ts';
 import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, layersOf, removeLayer } from './layer-place.ts';
@@ -27,6 +28,8 @@ export interface Recovering {
 /** No base is older: nothing that it holds is trusted to be what it was. */
 const NEVER: Time = { sec: 0, nsec: 0 };
 const DYING_MS = 5_000;
+/** What is left after so long does not die by itself. */
+const CONTINUE_AFTER_MS = 250;
 const PAUSE_MS = 10;
 
 /**
@@ -44,11 +47,21 @@ export async function recover(recovering: Recovering): Promise<KernelLive | null
 	return layer;
 }
 
-/** A tree whose owner was killed dies with it, in some 70 ms. */
+/**
+ * A tree whose owner was killed dies with it, in some 70 ms. Where it does not, because its first process waits for one that
+ * the owner froze, everything that stands stopped is continued once: it may come to its end.
+ */
 async function waitForInit({ init, initStart, bootId: boot }: OwnerFacts): Promise<void> {
 	if (init === null || initStart === null || boot !== bootId()) return;
-	for (const deadline = performance.now() + DYING_MS; isRunning(init, initStart); await wait(PAUSE_MS)) {
-		if (performance.now() > deadline) {
+	const begun = performance.now();
+	let continued = false;
+	for (; isRunning(init, initStart); await wait(PAUSE_MS)) {
+		const waitedMs = performance.now() - begun;
+		if (!continued && waitedMs > CONTINUE_AFTER_MS) {
+			continueStopped(init);
+			continued = true;
+		}
+		if (waitedMs > DYING_MS) {
 			throw new Refusal(
 				'busy',
 				'tree-still-running',

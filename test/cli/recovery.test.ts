@@ -1,9 +1,17 @@
-import { readdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { isoTime, systemClock } from '../../src/base/clock.ts';
+import { bootId, processStart } from '../../src/host/process.ts';
+import type { OwnerFacts } from '../../src/session/owner-file.ts';
 import { placeInStore } from '../../src/session/session-place.ts';
-import { accounts, type Ran } from '../support/accounts.ts';
+import { accounts, presentAccount, type Ran } from '../support/accounts.ts';
+import { processTree, threadsOf } from '../support/process-tree.ts';
 import { type SessionRig, sessionRig, TREE_SCRIPT } from '../support/session-rig.ts';
 import { treeLines } from '../support/tree-hash.ts';
+import { until } from '../support/until.ts';
 
 /** A command that is killed, and what has to be found then. */
 interface Killed {
@@ -110,6 +118,55 @@ describe.each(accounts())('as $name', (account) => {
 			expect(rig.cli.run(['status', 'project'])).toMatchObject({ code: 0, stderr: '' });
 		}
 	});
+});
+
+/** A tree in a pid namespace of its own whose first process waits for a child that runs a script, recorded as the last run's. */
+async function leaveTree(rig: SessionRig, script: string) {
+	rig.inside('echo 1 > f');
+	const { layersPath, ownerPath } = placeInStore(rig.cli.storePath, 'project');
+	rmSync(join(layersPath, 'ready'));
+	const { uid, gid } = rig.account;
+	const command = ['-Urpf', '--kill-child', 'sh', '-c', 'sh -c "$1"; exit 0', 'sh', script];
+	const tree = spawn('unshare', command, { uid, gid, cwd: '/' });
+	const ended = once(tree, 'exit');
+	onTestFinished(() => void tree.kill('SIGKILL'));
+	const pids = await until('the tree is there', () => {
+		const found = processTree(tree.pid as number);
+		return found.length === 3 && found;
+	});
+	const [, init = 0, child = 0] = pids;
+	const facts: OwnerFacts = {
+		pid: 999_999_999,
+		pidStart: '1',
+		init,
+		initStart: processStart(init),
+		bootId: bootId(),
+		backend: 'kernel',
+		layer: 1,
+		started: isoTime(systemClock.now()),
+		argv: ['sh'],
+	};
+	writeFileSync(ownerPath, JSON.stringify(facts));
+	return { init, child, ended };
+}
+
+test.each(accounts())(
+	'what stands stopped without its owner is continued and comes to its end, as $name',
+	async (account) => {
+		using rig = sessionRig(account);
+		const { child, ended } = await leaveTree(rig, 'kill -STOP $$');
+		await until('the child has stopped', () => threadsOf(child).some(({ state }) => state === 'T'));
+		expect(rig.inside('cat f')).toBe('1\n');
+		expect(await ended).toEqual([0, null]);
+	},
+);
+
+test('what runs on without its owner is told by the number of its first process', async () => {
+	using rig = sessionRig(presentAccount());
+	const { init } = await leaveTree(rig, 'read line; sleep 60');
+	const ran = rig.cli.run(['quick', rig.project, '--', 'cat', 'f']);
+	expect(ran.code).toBe(3);
+	expect(ran.stderr).toContain(`process ${init} of the session's last run is still there`);
 });
 
 /** `status` and `diff` leave a dying sandbox to die: they are asked again until it is gone. */
