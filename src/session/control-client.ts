@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { fsPath, isUtf8Name } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
-import { Refusal, type RefusalKind } from '../base/refusal.ts';
+import { Refusal } from '../base/refusal.ts';
+import type { ControlAnswer, ControlFailure, ControlRequest, ControlVerb } from './control-verbs.ts';
 import type { SessionPlace } from './session-place.ts';
 
 /** Longest path that fits into sockaddr_un (unix(7)) with its final NUL. */
@@ -12,50 +13,19 @@ const SOCKET_PATH_BYTES = 107;
 /** How long an owner may take to say that it is there: it may be in the middle of a scan. */
 const PING_TIMEOUT_MS = 10_000;
 
-/** What can be asked of a live session's owner, with each answer's shape. */
-export interface ControlAnswers {
-	/** Who is there. */
-	ping: { pid: number; argv: readonly string[] };
-	/** Ends the run; answered when the session is stopped and everything is taken in. */
-	stop: { stopped: true };
-	/** Takes the layer in and makes a snapshot; `frozenMs` is how long everything inside stood still. */
-	snap: { id: number; files: number; bytes: number; frozenMs: number };
-	/** Takes the layer in, so that `@` is what is inside right now. */
-	'take-in': { takenIn: true };
-}
-
-export type ControlVerb = keyof ControlAnswers;
-
-/** One request on the control socket: a line of JSON. */
-export interface ControlRequest {
-	readonly verb: ControlVerb;
-	/** For `snap`. */
-	readonly tag?: string | null;
-	readonly note?: string | null;
-	readonly force?: boolean;
-}
-
-/** A failure as it crosses the socket. */
-export interface ControlFailure {
-	readonly kind: RefusalKind;
-	readonly code: string;
-	readonly message: string;
-	readonly hint: string | null;
-}
-
 /**
  * Asks the owner of a live session. Null when nobody listens: no owner, or one that was killed. Throws the owner's Refusal,
  * and Refusal 'busy' when it does not answer at all.
  */
 export async function askOwner<VERB extends ControlVerb>(
 	place: SessionPlace,
-	request: ControlRequest & { verb: VERB },
-): Promise<ControlAnswers[VERB] | null> {
+	request: ControlRequest<VERB>,
+): Promise<ControlAnswer<VERB> | null> {
 	// an owner that stands still, such as after Ctrl-Z, would let everybody wait: it has to answer once
 	if (request.verb !== 'ping' && (await askOwner(place, { verb: 'ping' })) === null) return null;
 	const line = await exchange(place, `${JSON.stringify(request)}\n`, request.verb === 'ping' ? PING_TIMEOUT_MS : 0);
 	if (line === null) return null;
-	const reply = JSON.parse(line) as { answer: ControlAnswers[VERB] } | { failure: ControlFailure };
+	const reply = JSON.parse(line) as { answer: ControlAnswer<VERB> } | { failure: ControlFailure };
 	if ('answer' in reply) return reply.answer;
 	const { kind, code, message, hint } = reply.failure;
 	throw new Refusal(kind, code, message, hint === null ? {} : { hint });

@@ -2,24 +2,14 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { fsPath } from '../base/bytes.ts';
 import { Refusal } from '../base/refusal.ts';
-import {
-	type ControlAnswers,
-	type ControlFailure,
-	type ControlRequest,
-	type ControlVerb,
-	shortSocketPath,
-} from './control-client.ts';
+import { shortSocketPath } from './control-client.ts';
+import type { ControlFailure, ControlHandlers, ControlRequest, ControlVerb } from './control-verbs.ts';
 import type { SessionPlace } from './session-place.ts';
 
 /** Longest request; anything more is cut off. */
 const REQUEST_BYTES = 8192;
 /** How long a client may take to finish its line. */
 const REQUEST_TIMEOUT_MS = 5_000;
-
-/** What the owner does for each verb. */
-export type ControlHandlers = {
-	readonly [VERB in ControlVerb]: (request: ControlRequest) => Promise<ControlAnswers[VERB]> | ControlAnswers[VERB];
-};
 
 /** The owner's end of the control socket: one request and one answer, a line of JSON each, per connection. */
 export class ControlServer {
@@ -85,10 +75,11 @@ function serve(socket: Socket, handlers: ControlHandlers, silent: Set<Socket>): 
 
 async function answer(line: string, handlers: ControlHandlers): Promise<string> {
 	try {
-		const request = JSON.parse(line) as ControlRequest;
+		const request = JSON.parse(line) as ControlRequest<ControlVerb>;
 		if (!Object.hasOwn(handlers, request.verb))
 			throw new Refusal('usage', 'unknown-verb', 'the owner does not know this request');
-		return `${JSON.stringify({ answer: await handlers[request.verb](request) })}\n`;
+		const handle = handlers[request.verb] as (request: ControlRequest<ControlVerb>) => unknown;
+		return `${JSON.stringify({ answer: await handle(request) })}\n`;
 	} catch (error) {
 		return `${JSON.stringify({ failure: describeFailure(error) })}\n`;
 	}

@@ -3,6 +3,7 @@ import type { Launched, Outcome } from '../sandbox/launch.ts';
 import { Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import { ControlServer } from './control-server.ts';
+import type { ControlHandlers } from './control-verbs.ts';
 import type { KernelLive } from './kernel-live.ts';
 import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
@@ -36,20 +37,21 @@ export interface RunTrace {
 
 /** A run while its command goes on: answers on the control socket, and takes everything in at the end. */
 export class LiveRun {
-	readonly #session: OwnedSession;
-	readonly #layer: KernelLive;
-	readonly #launched: Launched;
-	readonly #facts: LiveRunFacts;
-	readonly #run: number;
+	readonly session: OwnedSession;
+	readonly layer: KernelLive;
+	readonly launched: Launched;
+	readonly facts: LiveRunFacts;
+	/** Number of the run in the session's record. */
+	readonly run: number;
 	/** The last thing asked for: one at a time, in order. */
 	#work: Promise<unknown> = Promise.resolve();
 
 	private constructor(session: OwnedSession, layer: KernelLive, launched: Launched, facts: LiveRunFacts) {
-		this.#session = session;
-		this.#layer = layer;
-		this.#launched = launched;
-		this.#facts = facts;
-		this.#run = this.#begin();
+		this.session = session;
+		this.layer = layer;
+		this.launched = launched;
+		this.facts = facts;
+		this.run = this.#begin();
 	}
 
 	/** Takes a command on that has been launched; described in the owner's file when this returns. */
@@ -58,15 +60,15 @@ export class LiveRun {
 		return new LiveRun(session, session.live, launched, facts);
 	}
 
-	/** Accompanies it to its end. */
-	async accompany(): Promise<{ outcome: Outcome; trace: RunTrace }> {
-		const launched = this.#launched;
-		const server = await ControlServer.listen(this.#session.place, this.#handlers());
+	/** Accompanies it to its end, and does what is asked meanwhile on the control socket. */
+	async accompany(handlers: ControlHandlers): Promise<{ outcome: Outcome; trace: RunTrace }> {
+		const launched = this.launched;
+		const server = await ControlServer.listen(this.session.place, handlers);
 		const described = launched.init
 			.then((init) => {
 				if (!launched.hasEnded) this.#describe(init);
 			})
-			.catch((error: Error) => this.#facts.notify(`others cannot see what runs: ${error.message}`));
+			.catch((error: Error) => this.facts.notify(`others cannot see what runs: ${error.message}`));
 		const outcome = await launched.ended;
 		server.close();
 		await this.#settled();
@@ -76,43 +78,26 @@ export class LiveRun {
 	}
 
 	#begin(): number {
-		this.#layer.start(this.#launched);
-		const { argv, cwd, started, snapshots } = this.#facts;
-		if (snapshots === 'all') snapshotIfChanged(this.#session, { trigger: 'start' });
+		this.layer.start(this.launched);
+		const { argv, cwd, started, snapshots } = this.facts;
+		if (snapshots === 'all') snapshotIfChanged(this.session, { trigger: 'start' });
 		this.#describe(null);
-		return new Runs(this.#session.store).start({ argv, cwd, agent: null, backend: 'kernel', started });
+		return new Runs(this.session.store).start({ argv, cwd, agent: null, backend: 'kernel', started });
 	}
 
 	#describe(init: number | null): void {
-		const { started, argv } = this.#facts;
-		describeRun(this.#session.place, { layer: this.#layer.place, started, argv, init });
+		const { started, argv } = this.facts;
+		describeRun(this.session.place, { layer: this.layer.place, started, argv, init });
 	}
 
-	#handlers(): Parameters<typeof ControlServer.listen>[1] {
-		return {
-			ping: () => ({ pid: process.pid, argv: this.#facts.argv }),
-			stop: () => {
-				this.#layer.stop();
-				return { stopped: true };
-			},
-			snap: ({ tag = null, note = null, force = false }) =>
-				this.#inOrder(async () => {
-					return await this.#takeIn(({ atRest, frozenMs }) => {
-						const meta = { trigger: 'manual', tag, note, force, atRest, run: this.#run } as const;
-						const { id, files, bytes } = insertSnapshot(this.#session, meta);
-						return { id, files, bytes, frozenMs };
-					});
-				}),
-			'take-in': () => this.#inOrder(() => this.#takeIn(() => ({ takenIn: true }))),
-		};
+	/** Takes the layer in as it is at one moment, when everything asked for before is done; `within` joins the transaction. */
+	takeIn<T>(within: (moment: Moment) => T): Promise<T> {
+		const { seenAt, started } = this.facts;
+		return this.inOrder(() => takeInLive(this.session, this.layer, this.launched, seenAt, started, within));
 	}
 
-	#takeIn<T>(within: (moment: Moment) => T): Promise<T> {
-		const { seenAt, started } = this.#facts;
-		return takeInLive(this.#session, this.#layer, this.#launched, seenAt, started, within);
-	}
-
-	#inOrder<T>(action: () => Promise<T>): Promise<T> {
+	/** Does something when everything asked for before is done: only one thing at a time changes the tree. */
+	inOrder<T>(action: () => Promise<T>): Promise<T> {
 		const turn = this.#work.catch(() => {}).then(action);
 		this.#work = turn;
 		return turn;
@@ -127,23 +112,23 @@ export class LiveRun {
 	}
 
 	#finish(outcome: Outcome): RunTrace {
-		const { store, clock } = this.#session;
-		const takeIn = new TakeIn(store, this.#layer, this.#facts.started);
+		const { store, clock } = this.session;
+		const takeIn = new TakeIn(store, this.layer, this.facts.started);
 		takeIn.scan();
 		const trace = takeIn.commit((changed) => {
 			const snapshot = this.#exitSnapshot();
-			new Runs(store).end(this.#run, { ended: clock.now(), ...endOf(outcome) });
-			return { run: this.#run, snapshot: snapshot?.id ?? null, changed };
+			new Runs(store).end(this.run, { ended: clock.now(), ...endOf(outcome) });
+			return { run: this.run, snapshot: snapshot?.id ?? null, changed };
 		});
-		removeOwnerFile(this.#session.place);
+		removeOwnerFile(this.session.place);
 		return trace;
 	}
 
 	#exitSnapshot(): Snapshot | null {
-		const { snapshots } = this.#facts;
+		const { snapshots } = this.facts;
 		const wanted = snapshots === 'all' || snapshots === 'exit';
-		if (!wanted || !this.#session.store.head.values().changed) return null;
-		return insertSnapshot(this.#session, { trigger: 'exit', run: this.#run });
+		if (!wanted || !this.session.store.head.values().changed) return null;
+		return insertSnapshot(this.session, { trigger: 'exit', run: this.run });
 	}
 }
 

@@ -199,7 +199,7 @@ async function accompany(
 			const { explainFailure } = await import('../sandbox/explain.ts');
 			throw explainFailure(failure, plan, request.backend);
 		}
-		const { LiveRun } = await import('./live-run.ts');
+		const [{ LiveRun }, { liveVerbs }] = await Promise.all([import('./live-run.ts'), import('./live-verbs.ts')]);
 		const run = LiveRun.begin(session, launched, {
 			argv: request.sandbox.command,
 			cwd,
@@ -209,7 +209,7 @@ async function accompany(
 			notify: request.notify,
 		});
 		onDescribed();
-		return await run.accompany();
+		return await run.accompany(liveVerbs(run));
 	} catch (error) {
 		if (!launched.hasEnded) launched.kill('SIGKILL');
 		await launched.ended;

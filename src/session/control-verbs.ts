@@ -1,0 +1,38 @@
+import type { RefusalKind } from '../base/refusal.ts';
+
+/** What can be asked of a live session's owner: for each verb what goes with the request, and what the answer is. */
+export interface ControlVerbs {
+	/** Who is there. */
+	ping: { request: object; answer: { pid: number; argv: readonly string[] } };
+	/** Ends the run. */
+	stop: { request: object; answer: { stopped: true } };
+	/** Takes the layer in and makes a snapshot; `frozenMs` is how long everything inside stood still. */
+	snap: {
+		request: { tag: string | null; note: string | null; force: boolean };
+		answer: { id: number; files: number; bytes: number; frozenMs: number };
+	};
+	/** Takes the layer in, so that `@` is what is inside right now. */
+	'take-in': { request: object; answer: { takenIn: true } };
+}
+
+export type ControlVerb = keyof ControlVerbs;
+
+export type ControlAnswer<VERB extends ControlVerb> = ControlVerbs[VERB]['answer'];
+
+/** One request on the control socket: a line of JSON. */
+export type ControlRequest<VERB extends ControlVerb> = { readonly verb: VERB } & Readonly<
+	ControlVerbs[VERB]['request']
+>;
+
+/** What the owner does for each verb. */
+export type ControlHandlers = {
+	readonly [VERB in ControlVerb]: (request: ControlRequest<VERB>) => Promise<ControlAnswer<VERB>> | ControlAnswer<VERB>;
+};
+
+/** A failure as it crosses the socket. */
+export interface ControlFailure {
+	readonly kind: RefusalKind;
+	readonly code: string;
+	readonly message: string;
+	readonly hint: string | null;
+}

@@ -1,0 +1,21 @@
+import type { ControlHandlers } from './control-verbs.ts';
+import type { LiveRun } from './live-run.ts';
+import { insertSnapshot } from './snapshot-session.ts';
+
+/** What the owner of a live session does when it is asked on its control socket. */
+export function liveVerbs(run: LiveRun): ControlHandlers {
+	return {
+		ping: () => ({ pid: process.pid, argv: run.facts.argv }),
+		stop: () => {
+			run.layer.stop();
+			return { stopped: true };
+		},
+		snap: ({ tag = null, note = null, force = false }) =>
+			run.takeIn(({ atRest, frozenMs }) => {
+				const meta = { trigger: 'manual', tag, note, force, atRest, run: run.run } as const;
+				const { id, files, bytes } = insertSnapshot(run.session, meta);
+				return { id, files, bytes, frozenMs };
+			}),
+		'take-in': () => run.takeIn(() => ({ takenIn: true })),
+	};
+}
