@@ -8,6 +8,8 @@ typedef void operation_function(char **operand, int extra);
 operation_function op_lock;
 /* namespaces.c */
 operation_function op_unshare, op_hostname, op_lo;
+/* listen.c */
+operation_function op_listen;
 /* outer.c */
 operation_function op_init;
 /* identity.c */

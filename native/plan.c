@@ -41,6 +41,7 @@ static const struct operation operations[] = {
 	/* The rest of the surroundings. */
 	{"hostname", 1, false, INNER, op_hostname},   /* NAME */
 	{"lo", 0, false, INNER, op_lo},
+	{"listen", 2, false, INNER, op_listen},       /* ADDRESS PORT */
 	{"control", 0, false, INNER, op_control},
 	/* The command. */
 	{"cmd-map", 2, false, INNER, op_cmd_map},     /* UID_MAP GID_MAP */

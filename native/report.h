@@ -11,7 +11,7 @@
 
 /* The descriptors that the caller hands over. They stay taken for the launcher's whole life: a number that became
  * free would be given to something else, and a later close of it would hit that. */
-enum { PLAN_FD = 3, REPORT_FD = 4, CONTROL_FD = 5, LOCK_FD = 6 };
+enum { PLAN_FD = 3, REPORT_FD = 4, CONTROL_FD = 5, LOCK_FD = 6, HAND_OUT_FD = 7 };
 
 /* The exit code that says: the launcher failed, not the command. */
 enum { LAUNCHER_FAILED = 125 };

@@ -1,6 +1,7 @@
 /*
  * launch PARENT_PID: performs a plan and becomes the parent and the PID 1 of a sandboxed command.
- * Descriptors: 0 to 2 the command's, 3 the plan, 4 the report, 5 control and 6 a lock (both only if the plan says so).
+ * Descriptors: 0 to 2 the command's, 3 the plan, 4 the report, 5 control, 6 a lock and
+ * 7 a socket to hand descriptors out by (these only if the plan says so).
  */
 #include "command.h"
 #include "plan.h"
@@ -14,16 +15,16 @@ static void bind_to_caller(const char *caller) {
 	if (!parse_number(caller, &pid) || (uint64_t)sys_getppid() != pid) quit(LAUNCHER_FAILED);
 }
 
-/* Takes the numbers 0 to 6, and closes whatever else was inherited. */
+/* Takes the numbers 0 to 7, and closes whatever else was inherited. */
 static void settle_descriptors(void) {
-	sys_close_range(LOCK_FD + 1, ~0u);
+	sys_close_range(HAND_OUT_FD + 1, ~0u);
 	if (sys_fcntl(REPORT_FD, F_GETFD, 0) < 0) quit(LAUNCHER_FAILED);
 	for (int fd = 0; fd < 3; fd++)
 		if (sys_fcntl(fd, F_GETFD, 0) < 0) must(sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0), "/dev/null");
 	must(sys_fcntl(PLAN_FD, F_GETFD, 0), "no plan on descriptor 3");
-	for (int fd = CONTROL_FD; fd <= LOCK_FD; fd++)
+	for (int fd = CONTROL_FD; fd <= HAND_OUT_FD; fd++)
 		if (sys_fcntl(fd, F_GETFD, 0) < 0) must(sys_dup3(REPORT_FD, fd, O_CLOEXEC), "dup3");
-	for (int fd = PLAN_FD; fd <= LOCK_FD; fd++) sys_fcntl(fd, F_SETFD, FD_CLOEXEC);
+	for (int fd = PLAN_FD; fd <= HAND_OUT_FD; fd++) sys_fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 /* A directory as standard input would be a way around every mount: openat(0, "..") starts in the caller's view. */

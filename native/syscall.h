@@ -210,6 +210,13 @@ static inline long sys_symlinkat(const char *target, int directory, const char *
 static inline long sys_chdir(const char *path) { return system_call(__NR_chdir, (long)path, 0, 0, 0, 0); }
 static inline long sys_fchdir(int fd) { return system_call(__NR_fchdir, fd, 0, 0, 0, 0); }
 static inline long sys_socket(int family, int type) { return system_call(__NR_socket, family, type, 0, 0, 0); }
+static inline long sys_bind(int fd, const void *address, size_t length) {
+	return system_call(__NR_bind, fd, (long)address, (long)length, 0, 0);
+}
+static inline long sys_listen(int fd, int queue) { return system_call(__NR_listen, fd, queue, 0, 0, 0); }
+static inline long sys_sendmsg(int fd, const void *message, int flags) {
+	return system_call(__NR_sendmsg, fd, (long)message, flags, 0, 0);
+}
 static inline long sys_socketpair(int ends[2]) {
 	return system_call(__NR_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)ends, 0);
 }

@@ -45,6 +45,8 @@ export interface Libc {
 	/** Follows links: for /proc/self/fd names only. */
 	removexattr: Call<[path: CString, name: CString]>;
 	fsetxattr: Call<[fd: number, name: CString, value: Buffer, bytes: number, flags: number]>;
+	socketpair: Call<[family: number, type: number, protocol: number, into: Buffer]>;
+	recvmsg: Call<[fd: number, message: Buffer, flags: number]>;
 	/** syscall(2) with the shape of openat2, which has no wrapper in libc. */
 	syscallOpenat2: Call<[number: number, directory: number, path: CString, how: Buffer, bytes: number]>;
 }
@@ -82,6 +84,8 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 	setxattr: 'int setxattr(const char *, const char *, const void *, unsigned long, int)',
 	removexattr: 'int removexattr(const char *, const char *)',
 	fsetxattr: 'int fsetxattr(int, const char *, const void *, unsigned long, int)',
+	socketpair: 'int socketpair(int, int, int, void *)',
+	recvmsg: 'long recvmsg(int, void *, int)',
 	syscallOpenat2: 'long syscall(long, int, const char *, void *, unsigned long)',
 };
 
