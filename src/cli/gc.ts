@@ -2,6 +2,7 @@ import { collectSessionGarbage } from '../session/collect-session.ts';
 import { SESSION_ARGUMENT, withOwnedSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
 import { count, sizeText } from './format.ts';
+import { parseDurationSeconds } from './parse-duration.ts';
 
 interface Flags {
 	readonly keepLast?: number;
@@ -50,14 +51,4 @@ export const gc: CommandDefinition<Flags, [string?]> = {
 function parseCount(text: string): number {
 	if (/^\d{1,9}$/.test(text)) return Number(text);
 	throw new Error(`${text} is not a number`);
-}
-
-const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-/** A duration such as 90s, 30m, 12h or 7d, in seconds. */
-export function parseDurationSeconds(text: string): number {
-	const match = /^(\d{1,9})([smhd])$/.exec(text);
-	const unit = UNIT_SECONDS[match?.[2] ?? ''];
-	if (match === null || unit === undefined) throw new Error(`${text} is not a duration such as 90s, 30m, 12h or 7d`);
-	return Number(match[1]) * unit;
 }
