@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { errnoCode } from '../base/errno.ts';
+import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { readMounts } from '../host/mount-info.ts';
@@ -27,7 +28,7 @@ import type { SandboxSpec } from './sandbox-spec.ts';
 export interface ProbeRequest {
 	/** Directory of all sessions; must be writable. */
 	readonly storePath: string;
-	/** The base; null tries the store alone. */
+	/** The base; null tries the store alone, and so does one that holds the store: a layer of it may not lie in another one. */
 	readonly basePath: string | null;
 	readonly launcher: string;
 }
@@ -88,7 +89,7 @@ function probeSpec(place: string, { basePath }: ProbeRequest): SandboxSpec {
 	mkdirSync(lower);
 	writeFileSync(join(lower, 'lower-file'), '1\n');
 	writeFileSync(join(lower, 'lower-gone'), '1\n');
-	const base = basePath === null ? null : realpathSync(basePath);
+	const base = basePath === null || isWithin(place, realpathSync(basePath)) ? null : realpathSync(basePath);
 	const path = base ?? '/run/dropcloth/probe';
 	const [upper, work] = [join(place, 'upper'), join(place, 'work')];
 	return gatherSpec({

@@ -1,34 +1,22 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
+import { Refusal } from '../base/refusal.ts';
 import { kernelFacts } from '../sandbox/kernel-facts.ts';
 import type { Reason } from '../sandbox/launch-reason.ts';
 import { probeKernelBackend } from '../sandbox/probe.ts';
+import { type Finding, finding } from './finding.ts';
 import { makeDurableDirectory } from './session-place.ts';
+import { type EscapeRequest, tryEscapes } from './try-escapes.ts';
 
-/** One thing that this machine can or cannot do. */
-export interface Finding {
-	/** Stable and kebab-case. */
-	readonly check: string;
-	readonly ok: boolean;
-	/** Whether a run depends on it. */
-	readonly needed: boolean;
-	readonly detail: string;
-	readonly remedy: string | null;
-}
-
-/** Where to look. */
-export interface DoctorRequest {
-	readonly storePath: string;
-	/** The directory a session would be over. */
-	readonly basePath: string;
-	readonly launcher: string;
-}
+/** Where to look, and what a sandbox there is made of. */
+export type DoctorRequest = EscapeRequest;
 
 /** Below this much room in the store, a day's work may not fit. */
 const LITTLE_ROOM_BYTES = 1024 ** 3;
 
-/** Looks at all that a session needs of this machine, and mounts a real sandbox to see. */
+/** Looks at all that a session needs of this machine, mounts a real sandbox to see, and tries to get out of it. */
 export async function examineMachine(request: DoctorRequest): Promise<Finding[]> {
 	makeDurableDirectory(request.storePath);
 	return [
@@ -45,17 +33,22 @@ export async function examineMachine(request: DoctorRequest): Promise<Finding[]>
 
 async function sandboxFindings(request: DoctorRequest): Promise<Finding[]> {
 	const { possible, reasons, notes } = await probeKernelBackend(request);
+	const over = isWithin(request.storePath, request.basePath) ? '' : ` over ${request.basePath}`;
+	const what = `a sandbox${over} with its layer in ${request.storePath} works`;
 	const sandbox = possible
-		? [
-				finding(
-					'kernel-backend',
-					true,
-					true,
-					`a sandbox with an overlay of ${request.basePath} in ${request.storePath} works`,
-				),
-			]
+		? [finding('kernel-backend', true, true, what), ...(await escapeFindings(request))]
 		: reasons.map((reason) => reasonFinding('kernel-backend', reason, true));
 	return [...sandbox, ...notes.map((note) => reasonFinding(note.code, note, false))];
+}
+
+/** Where the probe's small sandbox can be made and this one, with its layer over home, cannot, neither could a run's. */
+async function escapeFindings(request: DoctorRequest): Promise<Finding[]> {
+	try {
+		return await tryEscapes(request);
+	} catch (error) {
+		if (!(error instanceof Refusal)) throw error;
+		return [finding('escape-attempts', false, true, error.message, error.hint)];
+	}
 }
 
 function reasonFinding(check: string, { why, remedy }: Reason, needed: boolean): Finding {
@@ -185,10 +178,6 @@ function room(storePath: string): Finding {
 		`${Math.floor(free / 1024 ** 2)} MiB free at ${storePath}`,
 		'make room, or choose another place with DROPCLOTH_HOME',
 	);
-}
-
-function finding(check: string, ok: boolean, needed: boolean, detail: string, remedy: string | null = null): Finding {
-	return { check, ok, needed, detail, remedy: ok ? null : remedy };
 }
 
 function canWrite(path: string): boolean {
