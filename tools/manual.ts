@@ -29,7 +29,7 @@ export async function manualPage(): Promise<string> {
 			['code', 'meaning'],
 			exitCodes().map(({ code, meaning }) => [String(code), meaning]),
 		),
-		'Once the command has started in the sandbox, its own exit code is the exit code.',
+		'Once the command has started in the sandbox, its own exit code is the exit code, unless it was ended: by --timeout (124) or by --quota (8).',
 		...commands.flatMap(({ name, help }) => [`## ${name}`, `\`\`\`\n${help}\n\`\`\``]),
 		'',
 	]

@@ -6,7 +6,7 @@ export interface ExitCode {
 	readonly meaning: string;
 }
 
-/** Exit codes by the kind of refusal. Once a command has started in the sandbox, its own exit code wins. */
+/** Exit codes by the kind of refusal. Once a command has started in the sandbox, its own exit code wins, unless it was ended. */
 export const EXIT_CODES: Readonly<Record<RefusalKind, ExitCode>> = {
 	failed: { code: 1, meaning: 'refused or failed' },
 	usage: { code: 2, meaning: 'the command line makes no sense' },
@@ -22,10 +22,14 @@ export const EXIT_CODES: Readonly<Record<RefusalKind, ExitCode>> = {
 export const OTHER_EXIT_CODES: readonly ExitCode[] = [
 	{ code: 0, meaning: 'done, or nothing to do' },
 	{ code: 70, meaning: 'a bug of ours; the stack is on stderr' },
+	{ code: 124, meaning: 'the command was ended because its --timeout had passed' },
 	{ code: 126, meaning: 'the command cannot be executed' },
 	{ code: 127, meaning: 'the command was not found' },
 	{ code: 128, meaning: '128+n: the command was killed by signal n' },
 ];
+
+/** The exit code of a run that was ended by its --timeout, as timeout(1) has it. */
+export const EXIT_TIMEOUT = 124;
 
 /** The exit code of a bug of ours (sysexits.h: EX_SOFTWARE). */
 export const EXIT_BUG = 70;

@@ -1,12 +1,15 @@
 import { isatty } from 'node:tty';
 import { ERRNO, errnoCode } from '../base/errno.ts';
 import { chooseBackend } from '../sandbox/backend.ts';
+import type { Outcome } from '../sandbox/launch.ts';
 import { showBinds } from '../sandbox/show-binds.ts';
 import { forwardSignals } from '../sandbox/signals.ts';
+import type { EndReason } from '../session/early-end.ts';
 import type { RunOutcome } from '../session/run-session.ts';
 import { runSession } from '../session/run-session.ts';
 import type { RunTarget } from '../session/run-target.ts';
 import type { Answer, Invocation } from './command.ts';
+import { EXIT_CODES, EXIT_TIMEOUT } from './exit-codes.ts';
 import { LAUNCHER, PACKAGE } from './package-paths.ts';
 import { type SandboxFlags, sandboxRequest } from './sandbox-options.ts';
 
@@ -45,8 +48,14 @@ function notExecuted(name: string, { code, errno }: { code: 126 | 127; errno: nu
 function answer(
 	{ json }: SandboxFlags & { json: boolean },
 	{ place }: RunTarget,
-	{ outcome, trace }: RunOutcome,
+	{ outcome, trace, endedFor }: RunOutcome,
 ): Answer | number {
-	const code = outcome.kind === 'killed' ? 128 + outcome.signal : outcome.kind === 'failed' ? 1 : outcome.code;
+	const code = endedFor === null ? codeOf(outcome) : ENDED[endedFor];
 	return json ? { json: { sessionId: place.id, exit: code, ...trace }, text: '', exit: code } : code;
+}
+
+const ENDED: Readonly<Record<EndReason, number>> = { timeout: EXIT_TIMEOUT, quota: EXIT_CODES.full.code };
+
+function codeOf(outcome: Outcome): number {
+	return outcome.kind === 'killed' ? 128 + outcome.signal : outcome.kind === 'failed' ? 1 : outcome.code;
 }

@@ -5,6 +5,8 @@ import type { BackendChoice } from '../sandbox/backend.ts';
 import type { SnapshotPolicy } from '../session/live-run.ts';
 import type { RunRequest } from '../session/run-session.ts';
 import type { CliContext } from './context.ts';
+import { parseDurationSeconds } from './parse-duration.ts';
+import { parseSizeBytes } from './parse-size.ts';
 
 /** Flags of every command that runs something in the sandbox. */
 export interface SandboxFlags {
@@ -20,6 +22,8 @@ export interface SandboxFlags {
 	readonly passEnv?: readonly string[];
 	readonly clearEnv: boolean;
 	readonly showBinds: boolean;
+	readonly timeout?: number;
+	readonly quota?: number;
 	readonly onExit: 'keep' | 'apply' | 'discard';
 	readonly force: boolean;
 }
@@ -63,6 +67,20 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	passEnv: repeated('Pass on a variable that is dropped by default', 'K'),
 	clearEnv: off('Pass on only a few basic variables'),
 	showBinds: off('Print every mount in order, and which backend was chosen, on stderr'),
+	timeout: {
+		kind: 'parsed',
+		parse: parseTimeoutSeconds,
+		brief: 'End the command when so much time has passed: 90s, 30m, 12h; exit code 124',
+		optional: true,
+		placeholder: 'D',
+	},
+	quota: {
+		kind: 'parsed',
+		parse: parseSizeBytes,
+		brief: 'End the command when its changes take so much of the disk: 500M, 2G; exit code 8, and nothing is lost',
+		optional: true,
+		placeholder: 'SIZE',
+	},
 	onExit: {
 		kind: 'enum',
 		values: ['keep', 'apply', 'discard'],
@@ -77,7 +95,7 @@ export function sandboxRequest(
 	cli: CliContext,
 	flags: SandboxFlags,
 	{ storePath, command, installed }: { storePath: string; command: readonly string[]; installed: readonly string[] },
-): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'backend'> {
+): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'timeoutMs' | 'quotaBytes' | 'backend'> {
 	// of P:Q, with Q absolute, this makes P absolute
 	const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cli.cwd, path));
 	return {
@@ -97,6 +115,8 @@ export function sandboxRequest(
 		},
 		environment: { outer: cli.env, set: variables(flags.env ?? []), pass: flags.passEnv ?? [], clear: flags.clearEnv },
 		snapshots: flags.snapshots,
+		timeoutMs: flags.timeout === undefined ? null : flags.timeout * 1000,
+		quotaBytes: flags.quota ?? null,
 		backend: flags.mountBackend,
 	};
 }
@@ -109,4 +129,10 @@ function variables(settings: readonly string[]): Record<string, string> {
 			return [text.slice(0, equals), text.slice(equals + 1)];
 		}),
 	);
+}
+
+function parseTimeoutSeconds(text: string): number {
+	const seconds = parseDurationSeconds(text);
+	if (seconds > 0) return seconds;
+	throw new Error(`${text} is no time at all`);
 }

@@ -1,4 +1,5 @@
 import { printable } from '../base/printable.ts';
+import type { QuotaState } from '../session/quota.ts';
 import { recoverIfStale } from '../session/recover-stale.ts';
 import { driftedPaths } from '../session/session-drift.ts';
 import { type SessionStatus, sessionStatus } from '../session/session-status.ts';
@@ -25,7 +26,15 @@ function answer(status: SessionStatus, recovered: boolean, drift: readonly strin
 	const { sessionId, owner, basePath, position, head, changed, layerBytes, layerFiles, generation } = status;
 	const state = recovered && status.state === 'stopped' ? 'stale-recovered' : status.state;
 	const sandbox =
-		owner === null ? null : { backend: owner.backend, pid: owner.init, started: owner.started, argv: owner.argv };
+		owner === null
+			? null
+			: {
+					backend: owner.backend,
+					pid: owner.init,
+					started: owner.started,
+					argv: owner.argv,
+					quota: owner.quota ?? null,
+				};
 	const json = {
 		sessionId,
 		dbPath: status.dbPath,
@@ -54,8 +63,18 @@ function answer(status: SessionStatus, recovered: boolean, drift: readonly strin
 		['base', basePath ?? 'none'],
 		['position', `snapshot ${position}${changed ? ', with changes since' : ''}`],
 		['layer', `${layerFiles} files, ${sizeText(layerBytes)}`],
+		...quotaRows(owner?.quota),
 		['base drift', drift.length === 0 ? 'none' : drift.join(', ')],
 		...status.keptLayers.map((path) => ['kept layer', path]),
 	];
 	return { json, text: table(rows.map((row) => row.map(printable))) };
+}
+
+/** An owner of an older version says nothing of a quota. */
+function quotaRows(quota: QuotaState | null | undefined): string[][] {
+	if (!quota) return [];
+	const { limitBytes, usedBytes, state } = quota;
+	const last =
+		state === 'reached' ? 'it is used up, and the command is ended' : `${sizeText(usedBytes)} when last told`;
+	return [['quota', `${sizeText(limitBytes)}; ${last}`]];
 }

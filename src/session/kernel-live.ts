@@ -8,6 +8,7 @@ import { ScanMemory } from '../layer/scan-memory.ts';
 import type { Launched } from '../sandbox/launch.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
+import { END_PATIENCE_MS } from './early-end.ts';
 import {
 	finishLayerRoot,
 	hasLayerRoot,
@@ -26,9 +27,6 @@ import type { RootChanges } from './root-changes.ts';
 import type { SessionPlace } from './session-place.ts';
 import { writeTruth } from './truth.ts';
 import { unversionedIn } from './unversioned.ts';
-
-/** How long a command that was asked to end may take before it is killed. */
-const STOP_PATIENCE_MS = 5_000;
 
 /** The trees that a live layer can hold; what an apply saved is in the store alone. */
 export function isLayerRole(role: Root['role']): role is LayerRole {
@@ -118,7 +116,7 @@ export class KernelLive implements Live {
 	stop(): void {
 		const launched = this.#launched;
 		launched?.kill('SIGTERM');
-		setTimeout(() => launched?.kill('SIGKILL'), STOP_PATIENCE_MS).unref();
+		setTimeout(() => launched?.kill('SIGKILL'), END_PATIENCE_MS).unref();
 	}
 
 	/** Makes the upper directories hold what the store does, given what differs, and declares the layer the truth again. */

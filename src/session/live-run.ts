@@ -7,6 +7,7 @@ import type { ControlHandlers } from './control-verbs.ts';
 import type { KernelLive } from './kernel-live.ts';
 import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
+import type { QuotaWatch } from './quota.ts';
 import type { Notify, OwnedSession } from './session.ts';
 import { insertSnapshot, snapshotIfChanged } from './snapshot-session.ts';
 import { TakeIn } from './take-in.ts';
@@ -22,6 +23,8 @@ export interface LiveRunFacts {
 	readonly started: Time;
 	readonly snapshots: SnapshotPolicy;
 	readonly seenAt: SeenAt;
+	/** Null without a quota. */
+	readonly quota: QuotaWatch | null;
 	/** Told what went wrong and keeps nothing from going on. */
 	readonly notify: Notify;
 }
@@ -43,6 +46,8 @@ export class LiveRun {
 	readonly facts: LiveRunFacts;
 	/** Number of the run in the session's record. */
 	readonly run: number;
+	/** PID 1 of the sandbox, once it is known. */
+	#init: number | null = null;
 	/** The last thing asked for: one at a time, in order. */
 	#work: Promise<unknown> = Promise.resolve();
 
@@ -52,6 +57,7 @@ export class LiveRun {
 		this.launched = launched;
 		this.facts = facts;
 		this.run = this.#begin();
+		if (facts.quota !== null) facts.quota.onChange = () => this.#describe();
 	}
 
 	/** Takes a command on that has been launched; described in the owner's file when this returns. */
@@ -66,7 +72,8 @@ export class LiveRun {
 		const server = await ControlServer.listen(this.session.place, handlers);
 		const described = launched.init
 			.then((init) => {
-				if (!launched.hasEnded) this.#describe(init);
+				this.#init = init;
+				if (!launched.hasEnded) this.#describe();
 			})
 			.catch((error: Error) => this.facts.notify(`others cannot see what runs: ${error.message}`));
 		const outcome = await launched.ended;
@@ -81,13 +88,14 @@ export class LiveRun {
 		this.layer.start(this.launched);
 		const { argv, cwd, started, snapshots } = this.facts;
 		if (snapshots === 'all') snapshotIfChanged(this.session, { trigger: 'start' });
-		this.#describe(null);
+		this.#describe();
 		return new Runs(this.session.store).start({ argv, cwd, agent: null, backend: 'kernel', started });
 	}
 
-	#describe(init: number | null): void {
-		const { started, argv } = this.facts;
-		describeRun(this.session.place, { layer: this.layer.place, started, argv, init });
+	#describe(): void {
+		const { started, argv, quota } = this.facts;
+		const init = this.#init;
+		describeRun(this.session.place, { layer: this.layer.place, started, argv, init, quota: quota?.state ?? null });
 	}
 
 	/** Takes the layer in as it is at one moment, when everything asked for before is done; `within` joins the transaction. */

@@ -6,6 +6,7 @@ import { errorCode } from '../base/posix-error.ts';
 import { bootId, processStart } from '../host/process.ts';
 import { replaceFile } from '../host/replace-file.ts';
 import type { LayerPlace } from './layer-place.ts';
+import type { QuotaState } from './quota.ts';
 import type { SessionPlace } from './session-place.ts';
 
 /** Describes the owner of a live session for people and for recovery. It decides nothing: the locks do. */
@@ -22,6 +23,8 @@ export interface OwnerFacts {
 	/** When the run started, ISO 8601. */
 	readonly started: string;
 	readonly argv: readonly string[];
+	/** How much of its quota the layer takes, as of the last time that this was news; null without a quota. */
+	readonly quota: QuotaState | null;
 }
 
 /** What is known of a run at the time. */
@@ -30,10 +33,11 @@ interface RunFacts {
 	readonly started: Time;
 	readonly argv: readonly string[];
 	readonly init: number | null;
+	readonly quota: QuotaState | null;
 }
 
 /** Describes this process as the owner, on account of a run. */
-export function describeRun(place: SessionPlace, { layer, started, argv, init }: RunFacts): void {
+export function describeRun(place: SessionPlace, { layer, started, argv, init, quota }: RunFacts): void {
 	writeOwnerFile(place, {
 		pid: process.pid,
 		pidStart: processStart(process.pid),
@@ -44,6 +48,7 @@ export function describeRun(place: SessionPlace, { layer, started, argv, init }:
 		layer: layer.number,
 		started: isoTime(started),
 		argv,
+		quota,
 	});
 }
 

@@ -13,9 +13,11 @@ import type { LaunchFailure } from '../sandbox/report.ts';
 import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
 import type { SignalTaker } from '../sandbox/signals.ts';
 import { checkBaseInPlace } from './base-directory.ts';
+import { EarlyEnd, type EndReason } from './early-end.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
 import type { RunTrace, SnapshotPolicy } from './live-run.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
+import type { QuotaWatch } from './quota.ts';
 import { claimReadyToken } from './ready-token.ts';
 import { sandboxRoots, wantedRoots } from './run-roots.ts';
 import type { RunTarget } from './run-target.ts';
@@ -30,6 +32,10 @@ export interface RunRequest {
 	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'lock' | 'control'>;
 	readonly environment: Pick<EnvironmentRequest, 'outer' | 'set' | 'pass' | 'clear'>;
 	readonly snapshots: SnapshotPolicy;
+	/** After which the command is ended; null lets it take as long as it wants. */
+	readonly timeoutMs: number | null;
+	/** Bytes of disk that the layer may take; null for as many as there are. */
+	readonly quotaBytes: number | null;
 	readonly backend: BackendChoice;
 	/** Path of the launcher's binary. */
 	readonly launcher: string;
@@ -45,6 +51,8 @@ export interface RunRequest {
 export interface RunOutcome {
 	readonly outcome: Outcome;
 	readonly trace: RunTrace;
+	/** Why the command was ended, whatever it then ended with; null when it ended by itself. */
+	readonly endedFor: EndReason | null;
 }
 
 /** A launch that went through the lock and the mounts, or that is about to. */
@@ -53,10 +61,13 @@ interface Started {
 	readonly lock: LockFile;
 	readonly plan: Plan;
 	readonly cwd: string;
+	/** Bytes of disk that the layer took before; null without a quota. */
+	readonly usedBytes: number | null;
 	readonly started: Time;
 	readonly seenAt: ReadonlyMap<LayerRole, string>;
-	/** What {@link RunRequest.onLaunch} gave. */
-	readonly attended: Disposable | undefined;
+	readonly end: EarlyEnd;
+	/** Ends what goes on beside it: passing signals on, and the timers of `end`. */
+	readonly attended: Disposable;
 }
 
 /**
@@ -93,11 +104,11 @@ async function launchReady(
 ): Promise<Started | null> {
 	const lock = LockFile.open(request.target.place.lockPath);
 	try {
-		const started = start(request, layer, roots, lock);
+		const started = start(request, layer, roots, lock, await usedBytes(request, layer));
 		// the store's engine is loaded while the kernel sets the sandbox up
 		const [failure] = await Promise.all([failureOf(started.launched), loadStore()]);
 		if (failure?.operation !== 'lock') return started;
-		started.attended?.[Symbol.dispose]();
+		started.attended[Symbol.dispose]();
 	} catch (error) {
 		lock.close();
 		throw error;
@@ -116,8 +127,14 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 	let started: Started;
 	try {
 		// before anything can be written inside: a run that is killed leaves this behind
-		describeRun(session.place, { layer, started: session.clock.now(), argv: request.sandbox.command, init: null });
-		started = start(request, layer, roots, session.lock);
+		describeRun(session.place, {
+			layer,
+			started: session.clock.now(),
+			argv: request.sandbox.command,
+			init: null,
+			quota: null,
+		});
+		started = start(request, layer, roots, session.lock, await usedBytes(request, layer));
 	} catch (error) {
 		removeOwnerFile(session.place);
 		session.close();
@@ -126,7 +143,20 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 	return await accompany(request, started, () => session);
 }
 
-function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot[], lock: LockFile): Started {
+/** Measured with a quota only: it takes a walk. Throws Refusal 'full' when there is nothing left of it. */
+async function usedBytes({ target, quotaBytes }: RunRequest, layer: LayerPlace): Promise<number | null> {
+	if (quotaBytes === null) return null;
+	const { checkQuota } = await import('./quota.ts');
+	return checkQuota(target.place.id, layer, quotaBytes);
+}
+
+function start(
+	request: RunRequest,
+	layer: LayerPlace,
+	roots: readonly LayerRoot[],
+	lock: LockFile,
+	usedBytes: number | null,
+): Started {
 	const { target, sandbox, environment, launcher, clock = systemClock } = request;
 	const started = clock.now();
 	const basePath = projectBase(roots);
@@ -147,7 +177,7 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 	const warning = bindWarning(spec.binds);
 	if (warning !== null) request.notify(warning);
 	request.onPlan?.(plan);
-	const { launched, attended } = launchAttended(request, {
+	const { launched, end, attended } = launchAttended(request, {
 		launcher,
 		plan,
 		environment: sandboxEnvironment({
@@ -165,20 +195,27 @@ function start(request: RunRequest, layer: LayerPlace, roots: readonly LayerRoot
 	});
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
-	return { launched, lock, plan, cwd: spec.cwd, started, seenAt, attended };
+	return { launched, lock, plan, cwd: spec.cwd, usedBytes, started, seenAt, end, attended };
 }
 
 /** What passes signals on is there before the launch: the command may run before anything else here does. */
-function launchAttended(request: RunRequest, options: LaunchOptions): Pick<Started, 'launched' | 'attended'> {
+function launchAttended(request: RunRequest, options: LaunchOptions): Pick<Started, 'launched' | 'end' | 'attended'> {
 	let launched: Launched | null = null;
-	const attended = request.onLaunch?.({ kill: (signal) => launched?.kill(signal) });
+	const signals = request.onLaunch?.({ kill: (signal) => launched?.kill(signal) });
 	try {
 		launched = launch(options);
-		return { launched, attended };
 	} catch (error) {
-		attended?.[Symbol.dispose]();
+		signals?.[Symbol.dispose]();
 		throw error;
 	}
+	const end = new EarlyEnd(launched, request.notify);
+	const { timeoutMs } = request;
+	if (timeoutMs !== null) end.after(timeoutMs, 'timeout', `--timeout ${timeoutMs / 1000}s has passed`);
+	const dispose = () => {
+		signals?.[Symbol.dispose]();
+		end[Symbol.dispose]();
+	};
+	return { launched, end, attended: { [Symbol.dispose]: dispose } };
 }
 
 /** `onDescribed` is called when the owner's file is written. Whatever goes wrong, nothing goes on inside unattended. */
@@ -199,6 +236,7 @@ async function accompany(
 			const { explainFailure } = await import('../sandbox/explain.ts');
 			throw explainFailure(failure, plan, request.backend);
 		}
+		using quota = await watchQuota(request, started, session);
 		const [{ LiveRun }, { liveVerbs }] = await Promise.all([import('./live-run.ts'), import('./live-verbs.ts')]);
 		const run = LiveRun.begin(session, launched, {
 			argv: request.sandbox.command,
@@ -206,10 +244,11 @@ async function accompany(
 			started: started.started,
 			snapshots: request.snapshots,
 			seenAt: started.seenAt,
+			quota,
 			notify: request.notify,
 		});
 		onDescribed();
-		return await run.accompany(liveVerbs(run));
+		return { ...(await run.accompany(liveVerbs(run))), endedFor: started.end.reason };
 	} catch (error) {
 		if (!launched.hasEnded) launched.kill('SIGKILL');
 		await launched.ended;
@@ -218,6 +257,16 @@ async function accompany(
 		if (session === null) started.lock.close();
 		else session.close();
 	}
+}
+
+async function watchQuota(
+	{ quotaBytes, notify }: RunRequest,
+	{ usedBytes, end }: Started,
+	{ live }: OwnedSession,
+): Promise<QuotaWatch | null> {
+	if (quotaBytes === null || usedBytes === null || live === null) return null;
+	const { QuotaWatch: Watch } = await import('./quota.ts');
+	return new Watch(live.place, quotaBytes, usedBytes, end, notify);
 }
 
 /** What kept the launcher from getting as far as the command; null when all mounts are made. */
