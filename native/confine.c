@@ -33,6 +33,8 @@ enum {
 	REFUSED = sizeof refused / sizeof *refused,
 	REQUESTS = sizeof refused_requests / sizeof *refused_requests,
 	X32_BIT = 0x40000000,
+	AF_VSOCK = 40, /* linux/socket.h */
+	ARGUMENT_0 = offsetof(struct seccomp_data, args),
 	ARGUMENT_1 = offsetof(struct seccomp_data, args) + 8, /* its low half: the kernel looks at no more of a request */
 };
 #if defined(__x86_64__)
@@ -41,7 +43,7 @@ enum { OWN_ARCHITECTURE = AUDIT_ARCH_X86_64 };
 enum { OWN_ARCHITECTURE = AUDIT_ARCH_AARCH64 };
 #endif
 
-static struct sock_filter filter[16 + 2 * REFUSED + 2 * REQUESTS];
+static struct sock_filter filter[20 + 2 * REFUSED + 2 * REQUESTS];
 static unsigned short filter_length;
 
 static void add(unsigned short code, unsigned char if_true, unsigned char if_false, unsigned value) {
@@ -67,6 +69,11 @@ static void build_filter(void) {
 	refuse_if(BPF_JGE, X32_BIT, ENOSYS);
 #endif
 	for (int i = 0; i < REFUSED; i++) refuse_if(BPF_JEQ, refused[i].number, refused[i].error);
+	/* Sockets to the machine that this one is a guest of: no network namespace keeps them in. */
+	add(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, __NR_socket);
+	load(ARGUMENT_0);
+	refuse_if(BPF_JEQ, AF_VSOCK, EAFNOSUPPORT);
+	answer(SECCOMP_RET_ALLOW);
 	add(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, __NR_ioctl);
 	answer(SECCOMP_RET_ALLOW);
 	load(ARGUMENT_1);

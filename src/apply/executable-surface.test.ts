@@ -55,6 +55,16 @@ describe('executableSurface', () => {
 		expect(reasons('Makefile', executable, plain)).toEqual([expect.stringMatching(/build/)]);
 	});
 
+	it('lists a file that was given capabilities, or others, not one that has them', () => {
+		const plain = file('x', { mode: 0o755 });
+		const capable = (value: string) =>
+			file('x', { mode: 0o755, xattrs: new Map([['security.capability', Buffer.from(value)]]) });
+		expect(reasons('a', capable('1'), plain)).toEqual(['it gives whoever runs it capabilities']);
+		expect(reasons('a', capable('2'), capable('1'))).toEqual(['it gives whoever runs it capabilities']);
+		expect(reasons('a', capable('1'), capable('1'))).toEqual([]);
+		expect(reasons('a', plain, capable('1'))).toEqual([]);
+	});
+
 	it.each([
 		['a', '/etc/passwd', true],
 		['a', '..', true],

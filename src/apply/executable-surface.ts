@@ -140,11 +140,20 @@ export const SURFACE_RULES: readonly SurfaceRule[] = [
 				? 'it is set-user-id or set-group-id'
 				: null,
 	},
+	{
+		globs: ['**'],
+		reason: ({ before, after }) => {
+			const given = after?.xattrs.get(CAPABILITY);
+			const had = before?.xattrs.get(CAPABILITY);
+			return given === undefined || had?.equals(given) ? null : 'it gives whoever runs it capabilities';
+		},
+	},
 	{ globs: ['**'], reason: (change) => (becameExecutable(change) ? 'it is newly executable' : null) },
 	{ globs: ['**'], reason: (change) => leadsOut(change) },
 ];
 
 const SET_ID = 0o6000;
+const CAPABILITY = 'security.capability';
 
 const matchers = SURFACE_RULES.map(({ globs, reason }) => ({
 	matches: picomatch([...globs], { dot: true, nocase: true }),

@@ -40,7 +40,7 @@ test('the plan of an ordinary user, whole', () => {
 		'overlay 0 userxattr /store/1/home/upper /store/1/home/work nosuid,nodev 1 /home/me',
 		'overlay 1 userxattr /store/1/project/upper /store/1/project/work nosuid,nodev 1 /home/me/project',
 		'tree 2 /dev/null one',
-		'setattr / ro rec',
+		'setattr / ro,nodev rec',
 		'fs 3 tmpfs mode=0755,size=1m nosuid',
 		'attach 3 /dev',
 		'file /dev/null 292',
@@ -110,7 +110,7 @@ test('without network there is a namespace of its own, with the loopback up', ()
 
 test('everything that stays writable is taken before all becomes read-only, and attached after', () => {
 	const plan = lines({ binds: [bind('/data', '/data', true)], user: ROOT_USER });
-	const readOnly = plan.indexOf('setattr / ro rec');
+	const readOnly = plan.indexOf('setattr / ro,nodev rec');
 	plan.forEach((line, index) => {
 		if (/^(overlay|tree) /.test(line)) expect(index).toBeLessThan(readOnly);
 		if (/^(attach|bind-from|mkdir|file) /.test(line)) expect(index).toBeGreaterThan(readOnly);
@@ -302,9 +302,9 @@ describe('mounts below a tree', () => {
 		const plan = lines({ user: ROOT_USER, host });
 		for (const line of [
 			'tree 1 /home/me/mnt rec',
-			'attr 1 ro,nosuid rec',
+			'attr 1 ro,nosuid,nodev rec',
 			'tree 3 /home/me/project/vol rec',
-			'attr 3 ro,nosuid rec',
+			'attr 3 ro,nosuid,nodev rec',
 		]) {
 			expect(plan).toContain(line);
 		}
@@ -346,8 +346,8 @@ describe('mounts below a tree', () => {
 			'mkdir /dev/.home 448',
 			'attach 4 /dev/.home',
 			'attach 0 /home/me',
-			'bind-from /dev/.home/mnt /home/me/mnt ro,nosuid rec',
-			'bind-from /dev/.home/.bashrc /home/me/.bashrc ro,nosuid rec',
+			'bind-from /dev/.home/mnt /home/me/mnt ro,nosuid,nodev rec',
+			'bind-from /dev/.home/.bashrc /home/me/.bashrc ro,nosuid,nodev rec',
 			'attach 1 /home/me/.cache',
 			'attach 2 /home/me/project',
 			'umount /dev/.home',
@@ -361,7 +361,7 @@ describe('/proc', () => {
 	test('rootless below a sandbox that covers parts of it, the outer one is shown', () => {
 		const plan = lines({ host: withProcMount('/proc/kcore') });
 		expect(plan.indexOf('tree 3 /proc rec')).toBeGreaterThan(0);
-		expect(plan.indexOf('tree 3 /proc rec')).toBeLessThan(plan.indexOf('setattr / ro rec'));
+		expect(plan.indexOf('tree 3 /proc rec')).toBeLessThan(plan.indexOf('setattr / ro,nodev rec'));
 		expect(plan).toContain('attach 3 /proc');
 	});
 

@@ -1,8 +1,9 @@
+import { isWithin } from '../base/paths.ts';
 import { DEVICE_DIRECTORY, EMPTY_DIRECTORY, EMPTY_FILE, makeDevices } from './device-plan.ts';
 import { containerOf, coversOf, type Place, placesOf } from './places.ts';
 import { type Plan, PlanWriter, type Slot } from './plan-writer.ts';
 import { mountProc, takeProc } from './proc-plan.ts';
-import type { SandboxSpec } from './sandbox-spec.ts';
+import type { Bind, SandboxSpec } from './sandbox-spec.ts';
 
 /**
  * The operations that make what the agent sees and run its command there, and the mounts among them for people. Pure: the
@@ -14,7 +15,8 @@ export function buildPlan(spec: SandboxSpec): Plan {
 	const places = placesOf(spec);
 	enterNamespaces(plan, spec);
 	const slots = takeFromHost(plan, spec, places);
-	plan.do('setattr', '/', 'ro', 'rec');
+	// A device can be written through a read-only mount, and may lie anywhere, such as in the tree of a container.
+	plan.do('setattr', '/', 'ro,nodev', 'rec');
 	plan.mounts.push({ path: '/', source: '/', kind: 'read-only bind', reason: 'everything that is not listed below' });
 	makePrivatePlaces(plan, spec, slots);
 	attachPlaces(plan, spec, places, slots);
@@ -55,7 +57,7 @@ function takeFromHost(plan: PlanWriter, spec: SandboxSpec, places: readonly Plac
 			const { upper, work, lowers } = place.overlay;
 			byPath.set(place, plan.overlay(upper, work, lowers));
 		} else if (place.kind === 'bind') {
-			byPath.set(place, plan.tree(place.source, place.writable ? 'nosuid' : 'ro,nosuid', 'rec'));
+			byPath.set(place, plan.tree(place.source, bindAttributes(place), 'rec'));
 		}
 	}
 	const pieces = places.some(({ kind }) => kind === 'home-entry') && spec.home !== null;
@@ -63,8 +65,13 @@ function takeFromHost(plan: PlanWriter, spec: SandboxSpec, places: readonly Plac
 		byPath,
 		devices: new Map(spec.host.devices.map((path) => [path, plan.tree(path, '', 'one')])),
 		proc: takeProc(plan, spec),
-		home: pieces ? plan.tree(spec.home, 'ro,nosuid', 'rec') : null,
+		home: pieces ? plan.tree(spec.home, 'ro,nosuid,nodev', 'rec') : null,
 	};
+}
+
+/** Devices are shown where somebody asked for what lies in /dev. */
+function bindAttributes({ source, writable }: Pick<Bind, 'source' | 'writable'>): string {
+	return `${writable ? '' : 'ro,'}nosuid${isWithin(source, '/dev') ? '' : ',nodev'}`;
 }
 
 function makePrivatePlaces(plan: PlanWriter, spec: SandboxSpec, slots: Slots): void {
@@ -119,7 +126,7 @@ function attachPlace(plan: PlanWriter, place: Place, slots: Slots): void {
 			break;
 		}
 		case 'home-entry':
-			plan.bindFrom(`${STAGED_HOME}/${place.name}`, 'ro,nosuid', 'rec', {
+			plan.bindFrom(`${STAGED_HOME}/${place.name}`, 'ro,nosuid,nodev', 'rec', {
 				path,
 				source: path,
 				kind: 'read-only bind',

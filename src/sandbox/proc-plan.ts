@@ -3,9 +3,18 @@ import type { PlanWriter, Slot } from './plan-writer.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
 
 /** Directories of /proc through which root could change the host, and files that tell too much. */
-export const PROC_DIRECTORIES = ['sys', 'sysrq-trigger', 'irq', 'bus', 'acpi', 'scsi', 'fs'].map(
-	(name) => `/proc/${name}`,
-);
+export const PROC_DIRECTORIES = [
+	'sys',
+	'sysrq-trigger',
+	'irq',
+	'bus',
+	'acpi',
+	'scsi',
+	'fs',
+	'dynamic_debug',
+	'driver',
+	'tty',
+].map((name) => `/proc/${name}`);
 export const PROC_FILES = ['kcore', 'keys', 'timer_list'].map((name) => `/proc/${name}`);
 
 /**

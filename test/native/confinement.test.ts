@@ -62,6 +62,8 @@ describe.each(accounts())('confinement, as $name', (account) => {
 		for (const name of REFUSED_WITH_EPERM) expect([name, errors.get(name)]).toEqual([name, '1']);
 		for (const name of ['io_uring_setup', 'io_uring_enter', 'io_uring_register'])
 			expect([name, errors.get(name)]).toEqual([name, '38']);
+		expect(errors.get('vsock')).toBe('97');
+		expect(errors.get('unix')).toBe('0');
 		expect(errors.get('TIOCGWINSZ')).toBe('25');
 		if (process.arch === 'x64') {
 			expect(errors.get('x32-getpid')).toBe('38');

@@ -34,6 +34,8 @@ int main(int count, char **argument) {
 	CALL(reboot);
 	CALL(syslog);
 	CALL(vhangup);
+	show("vsock", syscall(SYS_socket, 40, 1, 0)); /* AF_VSOCK, SOCK_STREAM */
+	show("unix", syscall(SYS_socket, 1, 1, 0));
 	/* With bits above the 32 that the kernel looks at. */
 	show("TIOCSTI", syscall(SYS_ioctl, 0, TIOCSTI | 1ul << 32, "x"));
 	show("TIOCLINUX", syscall(SYS_ioctl, 0, 0x541C, "\1"));
