@@ -26,6 +26,7 @@ export function sandboxPlan(place: Place, command: readonly string[], control: b
 		bind: [],
 		roBind: [],
 		storePath: place.store,
+		channel: null,
 		installed: [process.execPath, PROJECT],
 		force: false,
 		lock: null,

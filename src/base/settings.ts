@@ -28,6 +28,11 @@ export const VARIABLES_READ: readonly EnvironmentVariable[] = [
 		meaning: 'the session that a command means when none is named',
 		otherwise: 'the session whose base holds the current directory; when there are several, one must be named',
 	},
+	{
+		name: 'DROPCLOTH_SOCKET',
+		meaning: 'inside a sandbox, the channel to its owner: see `dropcloth checkpoint`',
+		otherwise: 'this is not inside a sandbox',
+	},
 	{ name: 'SHELL', meaning: 'what `run` and `quick` start without a command', otherwise: '`/bin/sh`' },
 ];
 

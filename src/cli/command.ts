@@ -3,6 +3,7 @@ import { buildCommand, type Command, type FlagParametersForType, type TypedPosit
 import { Refusal } from '../base/refusal.ts';
 import { realPathOfNew } from '../sandbox/real-path.ts';
 import type { CliContext } from './context.ts';
+import { explainInside } from './inside.ts';
 import { reportError } from './report-error.ts';
 
 /** Flags that every command has. */
@@ -99,11 +100,11 @@ async function perform(
 		process.stdout.on('error', endQuietlyOnBrokenPipe);
 		cli.process.stdout.write(`${text}\n`);
 	};
+	const storePath = flags.store === undefined ? cli.storePath : realPathOfNew(resolve(cli.cwd, flags.store));
 	try {
 		if (cli.command !== null && definition.takesCommand !== true) {
 			throw new Refusal('usage', 'no-command-here', `this command takes no \`-- ${cli.command.join(' ')}\``);
 		}
-		const storePath = flags.store === undefined ? cli.storePath : realPathOfNew(resolve(cli.cwd, flags.store));
 		const warn = (text: string) => messages.write(`dropcloth: ${text}\n`);
 		const answer = await definition.run({ cli, flags, storePath, warn }, ...args);
 		if (typeof answer === 'number') {
@@ -114,7 +115,7 @@ async function perform(
 		if (text !== '') print(text);
 		cli.process.exitCode = answer.exit ?? 0;
 	} catch (error) {
-		cli.process.exitCode = reportError(error, {
+		cli.process.exitCode = reportError(explainInside(error, cli, storePath), {
 			json: flags.json,
 			stdout: cli.process.stdout,
 			stderr: messages,

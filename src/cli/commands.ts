@@ -12,6 +12,7 @@ export const COMMANDS = {
 	stop: async () => (await import('./stop.ts')).stop,
 	discard: async () => (await import('./discard.ts')).discard,
 	snap: async () => (await import('./snap.ts')).snap,
+	checkpoint: async () => (await import('./checkpoint.ts')).checkpoint,
 	list: async () => (await import('./list.ts')).list,
 	log: async () => (await import('./log.ts')).log,
 	show: async () => (await import('./show.ts')).show,

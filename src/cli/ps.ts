@@ -4,6 +4,7 @@ import { placeInStore, sessionIds } from '../session/session-place.ts';
 import { type SessionStatus, sessionStatus } from '../session/session-status.ts';
 import type { CommandDefinition } from './command.ts';
 import { sizeText, table } from './format.ts';
+import { insideRefusal, isStoreHidden } from './inside.ts';
 
 /** A row of `ps`: a session, or why it cannot be read. */
 type Row = SessionStatus | { readonly sessionId: string; readonly problem: string };
@@ -14,7 +15,8 @@ export const ps: CommandDefinition<object, []> = {
 	examples: ['ps', 'ps --json'],
 	flags: {},
 	positional: [],
-	run({ storePath }) {
+	run({ cli, storePath }) {
+		if (isStoreHidden(cli.env, storePath)) throw insideRefusal(cli.env);
 		const rows = sessionIds(storePath).map((id) => lookAt(storePath, id));
 		return { json: rows.map(jsonOf), text: rows.length === 0 ? 'no sessions' : table([HEADER, ...rows.map(rowOf)]) };
 	},

@@ -1,6 +1,7 @@
 import { isWithin } from '../base/paths.ts';
 import { readMounts } from '../host/mount-info.ts';
 import { findBinds } from './binds.ts';
+import { channelBind } from './channel-place.ts';
 import { checkBase } from './check-base.ts';
 import { homeEntriesOf, homeToolsOf } from './home-facts.ts';
 import { homeRoot } from './home-form.ts';
@@ -35,6 +36,11 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 	const homeEntries = inPieces ? homeEntriesOf(layered) : null;
 	const madeAnew = [...host.covers, '/dev/shm', ...(home !== null && reads === 'project' ? [home] : [])];
 	const asked = findBinds({ ...request, storePath, madeAnew });
+	const kept = keptBinds({ ...request, home, masks, host, binds: asked });
+	const channel =
+		request.channel === null
+			? []
+			: [channelBind({ source: request.channel, covers: host.covers, roots, binds: asked })];
 	return {
 		sessionId: request.sessionId,
 		roots,
@@ -42,7 +48,8 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 		cwd: workingDirectory(request),
 		reads,
 		masks,
-		binds: [...keptBinds({ ...request, home, masks, host, binds: asked }), ...asked],
+		binds: [...kept, ...asked, ...channel],
+		channel: channel[0]?.target ?? null,
 		network: request.network,
 		user,
 		host,

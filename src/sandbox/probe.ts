@@ -106,6 +106,7 @@ function probeSpec(place: string, { basePath }: ProbeRequest): SandboxSpec {
 		// The probe's own place is below the store and must not be taken for a base that lies in it.
 		storePath: place,
 		installed: [],
+		channel: null,
 		force: true,
 		lock: null,
 		control: false,

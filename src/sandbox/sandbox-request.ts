@@ -20,6 +20,8 @@ export interface SandboxRequest {
 	readonly storePath: string;
 	/** What `dropcloth` itself needs inside: the program that runs it and its own directory. */
 	readonly installed: readonly string[];
+	/** The owner's socket for what runs inside, or null. */
+	readonly channel: string | null;
 	/** Allow a base that holds the home directory or the store. */
 	readonly force: boolean;
 	readonly lock: SandboxSpec['lock'];

@@ -87,6 +87,8 @@ export interface SandboxSpec {
 	readonly reads: 'home' | 'project';
 	readonly masks: readonly Mask[];
 	readonly binds: readonly Bind[];
+	/** Where the channel to the owner is seen, one of the binds; null without one. */
+	readonly channel: string | null;
 	readonly network: 'host' | 'none';
 	readonly user: SandboxUser;
 	readonly host: HostFacts;

@@ -1,14 +1,9 @@
-import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
-import { dirname } from 'node:path';
-import { fsPath, isUtf8Name } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { ControlAnswer, ControlFailure, ControlRequest, ControlVerb } from './control-verbs.ts';
 import type { SessionPlace } from './session-place.ts';
-
-/** Longest path that fits into sockaddr_un (unix(7)) with its final NUL. */
-const SOCKET_PATH_BYTES = 107;
+import { shortSocketPath } from './short-socket-path.ts';
 
 /** How long an owner may take to say that it is there: it may be in the middle of a scan. */
 const PING_TIMEOUT_MS = 10_000;
@@ -31,17 +26,9 @@ export async function askOwner<VERB extends ControlVerb>(
 	throw new Refusal(kind, code, message, hint === null ? {} : { hint });
 }
 
-/** A path by which the socket can be reached even when its own is too long or is no UTF-8; `release` ends its validity. */
-export function shortSocketPath(place: SessionPlace): { path: string; release(): void } {
-	const fits = isUtf8Name(place.socketPath) && Buffer.byteLength(place.socketPath) <= SOCKET_PATH_BYTES;
-	if (fits) return { path: place.socketPath, release() {} };
-	const directory = openSync(fsPath(dirname(place.socketPath)), 'r');
-	return { path: `/proc/self/fd/${directory}/control.sock`, release: () => closeSync(directory) };
-}
-
 /** Without a timeout when that is 0. */
 function exchange(place: SessionPlace, request: string, timeoutMs: number): Promise<string | null> {
-	const short = shortSocketPath(place);
+	const short = shortSocketPath(place.socketPath);
 	return new Promise<string | null>((resolve, reject) => {
 		let text = '';
 		const socket = connect(short.path);

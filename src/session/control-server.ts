@@ -2,9 +2,9 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { fsPath } from '../base/bytes.ts';
 import { Refusal } from '../base/refusal.ts';
-import { shortSocketPath } from './control-client.ts';
 import type { ControlFailure, ControlHandlers, ControlRequest, ControlVerb } from './control-verbs.ts';
 import type { SessionPlace } from './session-place.ts';
+import { shortSocketPath } from './short-socket-path.ts';
 
 /** Longest request; anything more is cut off. */
 const REQUEST_BYTES = 8192;
@@ -30,7 +30,7 @@ export class ControlServer {
 		rmSync(fsPath(place.socketPath), { force: true });
 		const silent = new Set<Socket>();
 		const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, handlers, silent));
-		const short = shortSocketPath(place);
+		const short = shortSocketPath(place.socketPath);
 		const umask = process.umask(0o177);
 		try {
 			await new Promise<void>((resolve, reject) => {

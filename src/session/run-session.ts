@@ -13,6 +13,7 @@ import type { LaunchFailure } from '../sandbox/report.ts';
 import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
 import type { SignalTaker } from '../sandbox/signals.ts';
 import { checkBaseInPlace } from './base-directory.ts';
+import { ChannelServer } from './channel-server.ts';
 import { EarlyEnd, type EndReason } from './early-end.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
 import type { RunTrace, SnapshotPolicy } from './live-run.ts';
@@ -29,7 +30,7 @@ import { feedStandardInput, standardInput } from './standard-input.ts';
 export interface RunRequest {
 	readonly target: RunTarget;
 	/** What the sandbox is to be, but for what the session itself decides. */
-	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'lock' | 'control'>;
+	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'channel' | 'lock' | 'control'>;
 	readonly environment: Pick<EnvironmentRequest, 'outer' | 'set' | 'pass' | 'clear'>;
 	readonly snapshots: SnapshotPolicy;
 	/** After which the command is ended; null lets it take as long as it wants. */
@@ -59,6 +60,7 @@ export interface RunOutcome {
 interface Started {
 	readonly launched: Launched;
 	readonly lock: LockFile;
+	readonly channel: ChannelServer;
 	readonly plan: Plan;
 	readonly cwd: string;
 	/** Bytes of disk that the layer took before; null without a quota. */
@@ -102,17 +104,22 @@ async function launchReady(
 	layer: LayerPlace,
 	roots: readonly LayerRoot[],
 ): Promise<Started | null> {
-	const lock = LockFile.open(request.target.place.lockPath);
+	const { lockPath, channelPath } = request.target.place;
+	const channel = await ChannelServer.listen(channelPath);
+	const lock = LockFile.open(lockPath);
 	try {
-		const started = start(request, layer, roots, lock, await usedBytes(request, layer));
+		const usedBefore = await usedBytes(request, layer);
+		const started = start(request, layer, roots, { lock, channel, usedBytes: usedBefore });
 		// the store's engine is loaded while the kernel sets the sandbox up
 		const [failure] = await Promise.all([failureOf(started.launched), loadStore()]);
 		if (failure?.operation !== 'lock') return started;
 		started.attended[Symbol.dispose]();
 	} catch (error) {
+		channel.close();
 		lock.close();
 		throw error;
 	}
+	channel.close();
 	lock.close();
 	return null;
 }
@@ -124,8 +131,10 @@ function loadStore() {
 async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 	const { prepareRun } = await import('./prepare-run.ts');
 	const { session, layer, roots } = await prepareRun(request);
+	let channel: ChannelServer | null = null;
 	let started: Started;
 	try {
+		channel = await ChannelServer.listen(session.place.channelPath);
 		// before anything can be written inside: a run that is killed leaves this behind
 		describeRun(session.place, {
 			layer,
@@ -134,8 +143,10 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 			init: null,
 			quota: null,
 		});
-		started = start(request, layer, roots, session.lock, await usedBytes(request, layer));
+		const usedBefore = await usedBytes(request, layer);
+		started = start(request, layer, roots, { lock: session.lock, channel, usedBytes: usedBefore });
 	} catch (error) {
+		channel?.close();
 		removeOwnerFile(session.place);
 		session.close();
 		throw error;
@@ -154,8 +165,7 @@ function start(
 	request: RunRequest,
 	layer: LayerPlace,
 	roots: readonly LayerRoot[],
-	lock: LockFile,
-	usedBytes: number | null,
+	{ lock, channel, usedBytes }: Pick<Started, 'lock' | 'channel' | 'usedBytes'>,
 ): Started {
 	const { target, sandbox, environment, launcher, clock = systemClock } = request;
 	const started = clock.now();
@@ -169,6 +179,7 @@ function start(
 			upper: upperPath(layer, role),
 			work: workPath(layer, role),
 		})),
+		channel: channel.path,
 		lock: { start: LOCK_OWNER, length: 1 },
 		control: true,
 	});
@@ -184,7 +195,7 @@ function start(
 			...environment,
 			sessionId: target.place.id,
 			backend: 'kernel',
-			socketPath: null,
+			socketPath: spec.channel,
 			cwd: spec.cwd,
 			covers: spec.host.covers,
 		}),
@@ -195,7 +206,7 @@ function start(
 	});
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
-	return { launched, lock, plan, cwd: spec.cwd, usedBytes, started, seenAt, end, attended };
+	return { launched, lock, channel, plan, cwd: spec.cwd, usedBytes, started, seenAt, end, attended };
 }
 
 /** What passes signals on is there before the launch: the command may run before anything else here does. */
@@ -237,7 +248,11 @@ async function accompany(
 			throw explainFailure(failure, plan, request.backend);
 		}
 		using quota = await watchQuota(request, started, session);
-		const [{ LiveRun }, { liveVerbs }] = await Promise.all([import('./live-run.ts'), import('./live-verbs.ts')]);
+		const [{ LiveRun }, { liveVerbs }, { channelRequests }] = await Promise.all([
+			import('./live-run.ts'),
+			import('./live-verbs.ts'),
+			import('./channel-requests.ts'),
+		]);
 		const run = LiveRun.begin(session, launched, {
 			argv: request.sandbox.command,
 			cwd,
@@ -248,12 +263,14 @@ async function accompany(
 			notify: request.notify,
 		});
 		onDescribed();
+		started.channel.answerWith(channelRequests(run));
 		return { ...(await run.accompany(liveVerbs(run))), endedFor: started.end.reason };
 	} catch (error) {
 		if (!launched.hasEnded) launched.kill('SIGKILL');
 		await launched.ended;
 		throw error;
 	} finally {
+		started.channel.close();
 		if (session === null) started.lock.close();
 		else session.close();
 	}

@@ -27,6 +27,8 @@ export interface SessionPlace {
 	readonly lockPath: string;
 	readonly ownerPath: string;
 	readonly socketPath: string;
+	/** The socket that is shown inside the sandbox. */
+	readonly channelPath: string;
 	readonly journalPath: string;
 	readonly layersPath: string;
 	/** The directory that holds nothing but this session, to be removed with it; null for a file elsewhere. */
@@ -139,6 +141,7 @@ function placeOf(id: string, dbPath: string, ownDirectory: string | null): Sessi
 		lockPath: join(sidePath, 'lock'),
 		ownerPath: join(sidePath, 'owner.json'),
 		socketPath: join(sidePath, 'control.sock'),
+		channelPath: join(sidePath, 'channel.sock'),
 		journalPath: join(sidePath, 'journal'),
 		layersPath: join(sidePath, 'layers'),
 		ownDirectory,

@@ -161,6 +161,7 @@ function escapeSpec(place: string, { storePath, home, installed }: EscapeRequest
 		roBind: [],
 		storePath,
 		installed,
+		channel: null,
 		force: true,
 		lock: null,
 		control: false,

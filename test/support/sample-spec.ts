@@ -16,6 +16,7 @@ export function sampleSpec(change: Partial<SandboxSpec> = {}): SandboxSpec {
 		reads: 'home',
 		masks: [],
 		binds: [],
+		channel: null,
 		network: 'host',
 		user: { uid: 1000, gid: 1000, privileged: false, uidMap: '', gidMap: '' },
 		host: {

@@ -78,6 +78,7 @@ export class SandboxRig {
 			roBind: [],
 			storePath: this.store,
 			installed: [],
+			channel: null,
 			force: false,
 			lock: null,
 			control: false,
