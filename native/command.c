@@ -3,7 +3,9 @@
 #include "confine.h"
 #include "identity.h"
 #include "init.h"
+#include "join.h"
 #include "life-line.h"
+#include "limits.h"
 #include "operations.h"
 #include "outer.h"
 #include "overlay.h"
@@ -114,7 +116,7 @@ static _Noreturn void execute_command(char **arguments, int count) {
 
 /*
  * Without Landlock's signal scope a `kill 0` inside would reach the caller's pipeline, so the command leads a group of
- * its own. Such a group is given the terminal if the caller's had it.
+ * its own, as a joined one always does. Such a group is given the terminal if the caller's had it.
  */
 static void take_own_group(void) {
 	must(sys_setpgid(0, 0), "setpgid");
@@ -130,10 +132,17 @@ static void be_mapped(int line) {
 	if (sys_read(line, &done, 1) != 1) quit(LAUNCHER_FAILED);
 }
 
+/* It has reported why, or was killed with the sandbox that it joined. */
+static _Noreturn void ended_before_its_map(void) {
+	int status;
+	if (has_joined() && sys_wait4(-1, &status, 0) > 0 && (status & 127) == SIGKILL) fail_joining();
+	quit(LAUNCHER_FAILED);
+}
+
 static void map_child(int line) {
 	char name[32];
 	long length = sys_read(line, name, sizeof name - 1);
-	if (length <= 0) quit(LAUNCHER_FAILED); /* it has reported why */
+	if (length <= 0) ended_before_its_map();
 	name[length] = 0;
 	identity_write_maps(name);
 	sys_write(line, "x", 1);
@@ -148,6 +157,11 @@ static _Noreturn void become_command(int line, bool own_group, char **arguments,
 	sys_umask(caller_umask);
 	confine_self();
 	sys_rt_sigprocmask(SIG_SETMASK, 0);
+	if (has_joined()) {
+		be_bound_to_joiner(line);
+		sys_write(line, "b", 1);
+	}
+	limits_set();
 	/* All but the report, which closes itself at execve. */
 	sys_close_range(PLAN_FD, REPORT_FD - 1);
 	sys_close_range(REPORT_FD + 1, ~0u);
@@ -162,21 +176,25 @@ void op_exec(char **operand, int extra) {
 	if (extra < 1) fail(-EINVAL, "a command has at least one word");
 	char **arguments = operand + 1;
 	arguments[extra] = NULL;
-	bool own_group = !confine_scopes_signals();
+	bool own_group = has_joined() || !confine_scopes_signals();
 	struct operation_mark mark = current_operation;
 	int ends[2];
 	must(sys_socketpair(ends), "socketpair");
 	/* Before there is a command that the terminal could send something to. */
 	if (own_group && !owns_terminal) sys_write(life_line, &(char){FORWARD_ALL}, 1);
-	int command = (int)must(sys_fork(identity_is_mapped() ? CLONE_NEWUSER : 0), "clone");
+	int command = (int)sys_fork(identity_is_mapped() ? CLONE_NEWUSER : 0);
+	/* In a pid namespace without its PID 1 no process can be made: pid_namespaces(7). */
+	if (has_joined() && command == -ENOMEM) fail_joining();
+	must(command, "clone");
 	if (!command) {
 		sys_close(ends[0]);
 		become_command(ends[1], own_group, arguments, extra);
 	}
 	sys_close(ends[1]);
 	if (identity_is_mapped()) map_child(ends[0]);
-	sys_close(ends[0]);
 	current_operation = mark;
+	if (has_joined()) run_joined(command, ends[0]);
+	sys_close(ends[0]);
 	report_layers();
 	run_init(command, own_group);
 }

@@ -9,7 +9,7 @@
 #include "syscall.h"
 
 static struct operation_mark mark;
-static bool with_seccomp, with_landlock;
+static bool with_seccomp, with_sockets_scoped, with_signals_scoped;
 
 /* Refused system calls, and what they say. io_uring says ENOSYS, so that programs take their other way. */
 static const struct {
@@ -81,24 +81,29 @@ static void build_filter(void) {
 	answer(SECCOMP_RET_ALLOW);
 }
 
+/*
+ * `landlock` keeps abstract Unix sockets and signals inside. Between two that are kept in so, no signal goes either
+ * way: a command that joins, from which others are to be stopped, has `landlock-sockets`.
+ */
 void op_confine(char **operand, int extra) {
 	(void)extra;
 	with_seccomp = list_has(operand[0], "seccomp");
-	with_landlock = list_has(operand[0], "landlock");
+	with_signals_scoped = list_has(operand[0], "landlock");
+	with_sockets_scoped = with_signals_scoped || list_has(operand[0], "landlock-sockets");
 	mark = current_operation;
 }
 
 /* Abstract Unix sockets and signals: LANDLOCK_SCOPE_*, landlock(7), since ABI 6. */
 enum { ABI_WITH_SCOPES = 6, ASK_ABI = 1, SCOPE_ABSTRACT_UNIX_SOCKET = 1, SCOPE_SIGNAL = 2 };
 
-bool confine_scopes_signals(void) {
-	return with_landlock && sys_landlock_create_ruleset(NULL, 0, ASK_ABI) >= ABI_WITH_SCOPES;
-}
+static bool has_scopes(void) { return sys_landlock_create_ruleset(NULL, 0, ASK_ABI) >= ABI_WITH_SCOPES; }
+
+bool confine_scopes_signals(void) { return with_signals_scoped && has_scopes(); }
 
 static void scope_by_landlock(void) {
 	const struct {
 		uint64_t files, network, scoped;
-	} rules = {0, 0, SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL};
+	} rules = {0, 0, SCOPE_ABSTRACT_UNIX_SOCKET | (with_signals_scoped ? SCOPE_SIGNAL : 0)};
 	int ruleset = (int)must(sys_landlock_create_ruleset(&rules, sizeof rules, 0), "landlock");
 	must(sys_landlock_restrict_self(ruleset), "landlock");
 	sys_close(ruleset);
@@ -107,7 +112,7 @@ static void scope_by_landlock(void) {
 void confine_self(void) {
 	current_operation = mark;
 	must(sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0), "no_new_privs");
-	if (confine_scopes_signals()) scope_by_landlock();
+	if (with_sockets_scoped && has_scopes()) scope_by_landlock();
 	if (!with_seccomp) return;
 	build_filter();
 	struct sock_fprog program = {filter_length, filter};

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether Landlock will keep the command's signals inside: asked for, and Linux 6.12 (ABI 6) or newer. */
+/* Whether Landlock will keep the command's signals inside: `landlock` asked for, and Linux 6.12 (ABI 6) or newer. */
 bool confine_scopes_signals(void);
 /* Confines this process for good. */
 void confine_self(void);

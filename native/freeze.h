@@ -7,6 +7,8 @@
 /* Once, before the first request. */
 void prepare_freeze(void);
 bool is_frozen(void);
+/* The same for a process of the sandbox that is not PID 1, or for one that has entered its mounts. */
+bool is_frozen_by_init(void);
 /* Continues what the freeze stopped; nothing when nothing is frozen. */
 void thaw(void);
 /*

@@ -2,6 +2,7 @@
 
 #include <linux/capability.h>
 
+#include "join.h"
 #include "operations.h"
 #include "places.h"
 #include "report.h"
@@ -41,7 +42,10 @@ static void write_map(const char *process, const char *file, const char *map) {
 	start_line(&path, "/proc/");
 	add_text(&path, process);
 	add_text(&path, file);
-	write_file(path.bytes, map);
+	long error = try_write_file(path.bytes, map);
+	/* The command's process was killed with everything that is inside. */
+	if (has_joined() && (error == -ENOENT || error == -ESRCH)) fail_joining();
+	must(error, path.bytes);
 }
 
 void identity_write_maps(const char *process) {

@@ -6,7 +6,7 @@
 
 /* Whether the plan gives the command a user namespace of its own. */
 bool identity_is_mapped(void);
-/* Writes the maps of the process that /proc knows by this name. For PID 1, which has the capabilities to do so. */
+/* Writes the maps of the process that /proc knows by this name. For its parent, which has the capabilities to do so. */
 void identity_write_maps(const char *process);
 /* Drops from this process and its bounding set what the plan does not leave. */
 void identity_drop_capabilities(void);

@@ -12,6 +12,8 @@ operation_function op_unshare, op_hostname, op_lo;
 operation_function op_listen;
 /* outer.c */
 operation_function op_init;
+/* join.c */
+operation_function op_join;
 /* identity.c */
 operation_function op_map, op_cmd_map, op_caps;
 /* mounts.c */
@@ -23,6 +25,8 @@ operation_function op_overlay;
 operation_function op_mkdir, op_file, op_symlink;
 /* confine.c */
 operation_function op_confine;
+/* limits.c */
+operation_function op_rlimit;
 /* init.c */
 operation_function op_control;
 /* command.c */

@@ -14,9 +14,10 @@ unsigned caller_umask;
 /* The first of descriptors 0 to 2 that is this session's terminal, or -1; and the groups to give it to. */
 static int terminal = -1;
 static int own_group;
-static int group_at_start;
 /* The terminal's own signals are handed on as well. */
 static bool forward_all;
+/* Whether the caller's job has the terminal: not after it was stopped, until it is continued in the foreground. */
+static bool has_terminal;
 /* The group inside that had the terminal when the caller's job stopped. */
 static int group_held;
 /* Continues that PID 1 has not answered: a stop that it tells meanwhile was before them. */
@@ -36,7 +37,7 @@ static void look_at_terminal(void) {
 	own_group = sys_getpgid(0);
 	for (int fd = 2; fd >= 0; fd--)
 		if (foreground_group(fd) >= 0) terminal = fd;
-	group_at_start = terminal < 0 ? 0 : foreground_group(terminal);
+	has_terminal = terminal >= 0 && foreground_group(terminal) == own_group;
 	owns_terminal = foreground_group(0) == own_group;
 }
 
@@ -45,6 +46,7 @@ static void tell_init(int line, int message) { sys_write(line, &(unsigned char){
 /* After the caller's job was continued. With `fg` the terminal is ours again, and goes back to the group inside. */
 static void job_continued(int line, int flags) {
 	bool at_front = terminal >= 0 && foreground_group(terminal) == own_group;
+	if (at_front) has_terminal = true;
 	if (at_front && group_held) {
 		give_terminal(group_held);
 		group_held = 0;
@@ -67,6 +69,7 @@ static void job_stopped(int line, bool held_inside) {
 		group_held = foreground_group(terminal);
 		give_terminal(own_group);
 	}
+	has_terminal = false;
 	sys_kill(0, SIGTSTP);
 	sys_rt_sigprocmask(SIG_UNBLOCK, SIGNAL_BIT(SIGTSTP));
 	sys_rt_sigprocmask(SIG_BLOCK, SIGNAL_BIT(SIGTSTP));
@@ -80,11 +83,14 @@ static bool is_for_command(const struct signalfd_siginfo *signal) {
 	return signal->ssi_code <= 0 || forward_all;
 }
 
+/* From whatever group inside has it now. A job in the background has none to give. */
+static void give_back_terminal(void) {
+	if (has_terminal && foreground_group(terminal) != own_group) give_terminal(own_group);
+}
+
 static _Noreturn void end_with(int status) {
-	if (terminal >= 0 && group_at_start == own_group && foreground_group(terminal) != own_group)
-		give_terminal(own_group);
-	int signal = status & 127;
-	quit(signal ? 128 + signal : status >> 8 & 255);
+	give_back_terminal();
+	quit_as(status);
 }
 
 static void read_life_line(int line, char message) {
@@ -125,17 +131,18 @@ static _Noreturn void watch_init(int init, int line) {
 	}
 }
 
-/* PID 1 must never outlive the outer process: the kernel kills it, or it sees that this came too late. */
-static void bind_to_parent(int line) {
+void tell_outer(char message) { sys_write(life_line, &message, 1); }
+
+void bind_to_parent(int line) {
 	must(sys_prctl(PR_SET_PDEATHSIG, SIGKILL, 0), "prctl");
 	struct pollfd parent = {line, 0, 0};
 	struct __kernel_timespec at_once = {0, 0};
 	if (sys_ppoll(&parent, 1, &at_once) > 0) quit(LAUNCHER_FAILED);
 }
 
-void op_init(char **operand, int extra) {
-	(void)operand, (void)extra;
-	if (!unshared_for_init) fail(-EINVAL, "init needs mount and pid namespaces of its own");
+void bind_to_outer(void) { bind_to_parent(life_line); }
+
+void split_from_outer(void) {
 	drop_unused_lock();
 	look_at_terminal();
 	int ends[2];
@@ -143,13 +150,19 @@ void op_init(char **operand, int extra) {
 	int init = (int)must(sys_fork(0), "fork");
 	if (init) {
 		sys_close(ends[1]);
-		report_number("init", init);
+		if (unshared_for_init) report_number("init", init);
 		watch_init(init, ends[0]);
 	}
 	sys_close(ends[0]);
 	life_line = ends[1];
-	bind_to_parent(life_line);
-	sys_prctl(PR_SET_NAME, (unsigned long)"dropcloth-init", 0);
+	bind_to_outer();
 	caller_umask = sys_umask(0);
+}
+
+void op_init(char **operand, int extra) {
+	(void)operand, (void)extra;
+	if (!unshared_for_init) fail(-EINVAL, "init needs mount and pid namespaces of its own");
+	split_from_outer();
+	sys_prctl(PR_SET_NAME, (unsigned long)"dropcloth-init", 0);
 	must(sys_chdir("/"), "/");
 }

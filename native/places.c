@@ -34,9 +34,15 @@ int open_parent(const char *path, const char **name) {
 }
 
 void write_file(const char *path, const char *text) {
-	int fd = (int)must(sys_openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0), path);
-	must(sys_write(fd, text, text_length(text)), path);
+	must(try_write_file(path, text), path);
+}
+
+long try_write_file(const char *path, const char *text) {
+	int fd = (int)sys_openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0) return fd;
+	long written = sys_write(fd, text, text_length(text));
 	sys_close(fd);
+	return written;
 }
 
 void op_mkdir(char **operand, int extra) {

@@ -10,5 +10,7 @@ int find_place(const char *path);
 int open_parent(const char *path, const char **name);
 /* Writes a short text to a file that is there; one write, as the id maps of /proc want. */
 void write_file(const char *path, const char *text);
+/* The same; what was written, or -errno. */
+long try_write_file(const char *path, const char *text);
 
 #endif

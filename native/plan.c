@@ -6,8 +6,11 @@
 
 enum { PLAN_BYTES = 4 << 20, PLAN_WORDS = 1 << 18 };
 
-/* Which process may perform an operation. Whatever changes mounts is only for PID 1, in a namespace of its own. */
-enum place { OUTER, INNER, LAST };
+/*
+ * Where in a plan an operation may stand: before the step inside, as this step, after `init` or after either step.
+ * Whatever changes mounts is only for PID 1, in a namespace of its own: a command that joins takes the view as it is.
+ */
+enum place { OUTER, STEP, INNER, COMMAND, LAST };
 
 struct operation {
 	const char *name;
@@ -22,7 +25,8 @@ static const struct operation operations[] = {
 	{"lock", 3, false, OUTER, op_lock},           /* FD START LENGTH */
 	{"unshare", 1, false, OUTER, op_unshare},     /* user,mount,pid,ipc,uts,net */
 	{"map", 2, false, OUTER, op_map},             /* UID_MAP GID_MAP */
-	{"init", 0, false, OUTER, op_init},
+	{"init", 0, false, STEP, op_init},
+	{"join", 2, false, STEP, op_join},            /* PID START */
 	/* Mounts, in PID 1. */
 	{"private", 0, false, INNER, op_private},
 	{"overlay", 6, true, INNER, op_overlay},      /* SLOT FLAGS UPPER WORK ATTRIBUTES N LOWER... */
@@ -44,11 +48,12 @@ static const struct operation operations[] = {
 	{"listen", 2, false, INNER, op_listen},       /* ADDRESS PORT */
 	{"control", 0, false, INNER, op_control},
 	/* The command. */
-	{"cmd-map", 2, false, INNER, op_cmd_map},     /* UID_MAP GID_MAP */
-	{"caps", 1, false, INNER, op_caps},           /* MASK */
-	{"confine", 1, false, INNER, op_confine},     /* seccomp,landlock */
-	{"setenv", 1, false, INNER, op_setenv},       /* NAME=VALUE */
-	{"chdir", 1, false, INNER, op_chdir},         /* PATH */
+	{"cmd-map", 2, false, COMMAND, op_cmd_map},     /* UID_MAP GID_MAP */
+	{"caps", 1, false, COMMAND, op_caps},           /* MASK */
+	{"confine", 1, false, COMMAND, op_confine},     /* seccomp,landlock */
+	{"rlimit", 3, false, COMMAND, op_rlimit},     /* NAME SOFT HARD */
+	{"setenv", 1, false, COMMAND, op_setenv},       /* NAME=VALUE */
+	{"chdir", 1, false, COMMAND, op_chdir},         /* PATH */
 	{"exec", 1, true, LAST, op_exec},             /* N ARGUMENT... */
 };
 
@@ -97,7 +102,7 @@ static void read_words(void) {
 
 /* Names, operands and order of all operations. */
 static void check_operations(void) {
-	bool inside = false, ended = false;
+	bool inside = false, joins = false, ended = false;
 	int index = 0;
 	for (int at = 1; at < word_count; index++) {
 		const char *name = words[at++];
@@ -106,9 +111,10 @@ static void check_operations(void) {
 		int extra = extra_operands(operation, at);
 		if (extra < 0) refuse(index, "operands are missing after ", name);
 		if (ended) refuse(index, "an operation after exec: ", name);
-		if (operation->place == OUTER && inside) refuse(index, "must come before init: ", name);
-		if (operation->place != OUTER && !inside) refuse(index, "must come after init: ", name);
-		if (operation->perform == op_init) inside = true;
+		if (operation->place <= STEP && inside) refuse(index, "must come before init: ", name);
+		if (operation->place > STEP && !inside) refuse(index, "must come after init: ", name);
+		if (operation->place == INNER && joins) refuse(index, "not for a command that joins: ", name);
+		if (operation->place == STEP) inside = true, joins = operation->perform == op_join;
 		ended = operation->place == LAST;
 		at += operation->operands + extra;
 	}

@@ -9,6 +9,16 @@ _Noreturn void quit(int code) {
 	for (;;) sys_exit_group(code);
 }
 
+void quit_as(int status) {
+	int signal = status & 127;
+	quit(signal ? 128 + signal : status >> 8 & 255);
+}
+
+void report_end(int status) {
+	int signal = status & 127;
+	report_number(signal ? "signal" : "exit", signal ? signal : status >> 8 & 255);
+}
+
 void report_line(struct line *line) {
 	/* The newline takes the place of the NUL: it always fits, and the line stays one write. */
 	line->bytes[line->length] = '\n';

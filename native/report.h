@@ -1,6 +1,6 @@
 /*
  * What the caller is told, in lines on descriptor 4: `init PID`, `layers FORM`, `started`, `exec-failed ERRNO`,
- * `exit CODE`, `signal NUMBER`, `disturbed` (something outside continued frozen processes) and
+ * `exit CODE`, `signal NUMBER`, `waiting N` (the command has ended, N joined ones have not), `disturbed` (something outside continued frozen processes) and
  * `fail INDEX ERRNO OPERATION TEXT [| what the kernel said]`. Each line is one write. Several processes write them, so
  * their order means nothing.
  */
@@ -27,9 +27,13 @@ extern struct operation_mark current_operation;
 extern char kernel_text[512];
 
 _Noreturn void quit(int code);
+/* Ends as a process with this wait status did: with its code, or 128 and its signal. */
+_Noreturn void quit_as(int status);
 void report_line(struct line *line);
 /* A line of a word and a number. */
 void report_number(const char *word, long number);
+/* How the command ended, by its wait status. */
+void report_end(int status);
 /* Reports the failure of the current operation (error is -errno) and ends this process with code 125. */
 _Noreturn void fail(long error, const char *text);
 /* A result that may not be negative. */

@@ -20,6 +20,7 @@
 #include <linux/openat2.h>
 #include <linux/poll.h>
 #include <linux/prctl.h>
+#include <linux/resource.h>
 #include <linux/sched.h>
 #include <linux/signalfd.h>
 #include <linux/time_types.h>
@@ -102,8 +103,17 @@ static inline long sys_execve(const char *path, char **arguments, char **environ
 static inline long sys_wait4(int pid, int *status, int options) {
 	return system_call(__NR_wait4, pid, (long)status, options, 0, 0);
 }
-static inline long sys_waitid(int pid, siginfo_t *info, int options) {
-	return system_call(__NR_waitid, 1 /* P_PID */, pid, (long)info, options, 0);
+/* KIND is P_ALL or P_PID. */
+static inline long sys_waitid(int kind, int pid, siginfo_t *info, int options) {
+	return system_call(__NR_waitid, kind, pid, (long)info, options, 0);
+}
+static inline long sys_pidfd_open(int pid) { return system_call(__NR_pidfd_open, pid, 0, 0, 0, 0); }
+static inline long sys_setns(int fd, uint64_t namespaces) {
+	return system_call(__NR_setns, fd, (long)namespaces, 0, 0, 0);
+}
+/* Of this process; either may be NULL. */
+static inline long sys_prlimit(int resource, const struct rlimit64 *limit, struct rlimit64 *present) {
+	return system_call(__NR_prlimit64, 0, resource, (long)limit, (long)present, 0);
 }
 static inline int sys_getpid(void) { return (int)system_call(__NR_getpid, 0, 0, 0, 0, 0); }
 static inline int sys_getppid(void) { return (int)system_call(__NR_getppid, 0, 0, 0, 0, 0); }

@@ -53,6 +53,10 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 			why: `the launcher does not understand its plan: ${text}`,
 			remedy: 'install dropcloth again',
 		},
+	join: (_, code) =>
+		code === 'ESRCH'
+			? { code: 'sandbox-ended', why: 'the sandbox to join has just ended', remedy: 'run the command again' }
+			: null,
 	unshare: (_, code, { kernel }) => namespaceReason(code, kernel),
 	map: ({ index }, code, { kernel, plan }) =>
 		code === 'EPERM' && plan.operations[index]?.[1]?.startsWith('0 0 ') === true

@@ -1,5 +1,6 @@
 import { isWithin } from '../base/paths.ts';
 import { DEVICE_DIRECTORY, EMPTY_DIRECTORY, EMPTY_FILE, makeDevices } from './device-plan.ts';
+import { setIdentity } from './identity-plan.ts';
 import { containerOf, coversOf, type Place, placesOf } from './places.ts';
 import { type Plan, PlanWriter, type Slot } from './plan-writer.ts';
 import { mountProc, takeProc } from './proc-plan.ts';
@@ -148,22 +149,10 @@ function slotOf(slots: Slots, place: Place): Slot {
 	return slot;
 }
 
-/** chown, dac_override, fowner, fsetid, kill, setgid, setuid, net_bind_service, setfcap (linux/capability.h). */
-const ROOT_CAPABILITIES = [0, 1, 3, 4, 5, 6, 7, 10, 31];
-
 function runCommand(plan: PlanWriter, { network, control, user, cwd, command }: SandboxSpec): void {
 	if (network === 'none') plan.do('lo');
 	if (control) plan.do('control');
-	if (user.privileged) {
-		plan.do('cmd-map', user.uidMap, user.gidMap);
-		plan.do(
-			'caps',
-			ROOT_CAPABILITIES.reduce((mask, bit) => mask + 2 ** bit, 0),
-		);
-	} else {
-		plan.do('cmd-map', `${user.uid} 0 1`, `${user.gid} 0 1`);
-		plan.do('caps', 0);
-	}
+	setIdentity(plan, user);
 	plan.do('confine', 'seccomp,landlock');
 	plan.do('chdir', cwd);
 	plan.do('exec', command.length, ...command);

@@ -14,7 +14,7 @@ export interface LaunchFailure {
 export interface Report {
 	/** Process id of the sandbox's PID 1, as the caller sees it. */
 	readonly init: number | null;
-	/** All mounts are made; the command is about to run. */
+	/** All mounts are made, or those of a running sandbox entered; the command is about to run. */
 	readonly ready: boolean;
 	readonly failure: LaunchFailure | null;
 	/** The command could not be executed: the error number of execve. */
@@ -31,7 +31,7 @@ export function parseReport(text: string): Report {
 	};
 	return {
 		init: number(/^init (\d+)$/m),
-		ready: /^layers \w+$/m.test(text),
+		ready: /^(layers \w+|started)$/m.test(text),
 		failure: parseFailure(text),
 		execErrno: number(/^exec-failed (\d+)$/m),
 		exit: number(/^exit (\d+)$/m),

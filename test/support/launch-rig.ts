@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { encodeName, fsPath } from '../../src/base/bytes.ts';
+import { processStart } from '../../src/host/process.ts';
 import type { Account } from './accounts.ts';
 import { type Launch, type LaunchOptions, startLaunch } from './launch.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -22,6 +23,16 @@ export interface PlanParts {
 	readonly directory?: string;
 }
 
+/** What a test changes in the usual plan of a command that joins. */
+export interface JoinParts {
+	/** When PID 1 started; asked of the kernel when left out. */
+	readonly start?: string;
+	/** Between the entering and the identity. */
+	readonly inside?: readonly Operation[];
+	readonly confine?: string;
+	readonly directory?: string;
+}
+
 /** CAP_CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, NET_BIND_SERVICE and SETFCAP. */
 const ROOT_CAPABILITIES = 0x800004fb;
 
@@ -32,6 +43,7 @@ const ROOT_CAPABILITIES = 0x800004fb;
 export class LaunchRig {
 	readonly account: Account;
 	readonly #place = temporaryDirectory();
+	#started = 0;
 	/** The overlay's lower layer and the place where it is attached, its upper layer, and the work directory. */
 	readonly project: string;
 	readonly upper: string;
@@ -90,6 +102,19 @@ export class LaunchRig {
 		];
 	}
 
+	/** The operations that run a command in the sandbox of this PID 1. */
+	joinPlan(init: number, command: readonly string[], parts: JoinParts = {}): Operation[] {
+		const { start = processStart(init) ?? '0', confine = 'seccomp,landlock-sockets', inside = [] } = parts;
+		return [
+			['join', init, start],
+			...inside,
+			...this.identity(),
+			...(confine === '' ? [] : [['confine', confine]]),
+			['chdir', parts.directory ?? this.project],
+			['exec', command.length, ...command],
+		];
+	}
+
 	/** From the caller's namespaces to PID 1. */
 	enter(more = ''): Operation[] {
 		const { uid, gid } = this.account;
@@ -123,7 +148,8 @@ export class LaunchRig {
 
 	/** Starts the launcher on a plan, or on bytes in its place. */
 	start(plan: readonly Operation[] | Uint8Array, options: LaunchOptions = {}): Launch {
-		const path = this.file('plan', plan instanceof Uint8Array ? plan : encodePlan(plan));
+		// A name of its own: a launcher may still be reading the last one.
+		const path = this.file(`plan-${this.#started++}`, plan instanceof Uint8Array ? plan : encodePlan(plan));
 		const fd = openSync(path, 'r');
 		try {
 			return startLaunch(this.account, fd, options);
