@@ -6,6 +6,7 @@ import { checkBase } from './check-base.ts';
 import { homeEntriesOf, homeToolsOf } from './home-facts.ts';
 import { homeRoot } from './home-form.ts';
 import { hostFacts } from './host-facts.ts';
+import { hostSockets } from './host-sockets.ts';
 import { keptBinds } from './kept-places.ts';
 import { layerState } from './layer-state.ts';
 import { findMasks } from './masks.ts';
@@ -23,7 +24,8 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 	const { roots, reads, storePath } = request;
 	const home = homePath(request.home);
 	const user = sandboxUser();
-	const host = hostFacts(readMounts());
+	const mounts = readMounts();
+	const host = hostFacts(mounts);
 	checkBase({ ...request, home, user, mountPoints: host.mountPoints });
 	const masks = findMasks({ ...request, home });
 	const ground = { roots, home, reads };
@@ -50,6 +52,7 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 		masks,
 		binds: [...kept, ...asked, ...channel],
 		channel: channel[0]?.target ?? null,
+		sockets: hostSockets({ covers: host.covers, mounts, unmask: request.unmask }),
 		network: request.network,
 		user,
 		host,

@@ -27,8 +27,11 @@ export function placesOf(spec: SandboxSpec): Place[] {
 	const hiding = masks
 		.filter((mask) => !isHidden(mask.path, without(masks, mask), named) && showsHost(spec, mask, containers, named))
 		.map((mask) => maskPlace(mask, named));
+	const silenced = spec.sockets
+		.filter((path) => !isHidden(path, masks, named) && isReached(path, containers, named))
+		.map((path): Place => ({ kind: 'mask', path, directory: false, reason: 'a program outside listens here' }));
 	// Stable: at one path what is shown comes first, then what hides it.
-	return [...shown, ...hiding].sort((a, b) => pathDepth(a.path) - pathDepth(b.path));
+	return [...shown, ...hiding, ...silenced].sort((a, b) => pathDepth(a.path) - pathDepth(b.path));
 }
 
 /** The innermost of the places and private directories that a path lies in, itself aside. */
@@ -140,6 +143,18 @@ function showsHost(spec: SandboxSpec, mask: Mask, containers: readonly Place[], 
 		default:
 			return false;
 	}
+}
+
+/**
+ * Whether connecting to a socket at a path would reach the host: not in a tree of the session, where the inode is the
+ * overlay's and the session may put its own socket there, nor in what was bound by request.
+ */
+function isReached(path: string, containers: readonly Place[], named: readonly Place[]): boolean {
+	if (named.some((place) => place.path === path)) return false;
+	const container = containerOf(path, containers);
+	return (
+		container === null || container.kind === 'home-entry' || (container.kind === 'bind' && !named.includes(container))
+	);
 }
 
 function maskPlace({ path, directory, reason }: Mask, named: readonly Place[]): Place {

@@ -179,6 +179,32 @@ describe('where the trees are attached', () => {
 	});
 });
 
+describe('sockets of the host', () => {
+	const silenced = (sockets: string[], change: Partial<SandboxSpec> = {}) =>
+		attached({ sockets, ...change }).filter((line) => line.startsWith('mask') && !line.startsWith('mask /proc'));
+
+	test('one that is seen read-only is hidden, one in a tree of the session or a private place cannot be reached', () => {
+		expect(silenced(['/opt/db/sock', '/home/me/x', '/home/me/project/x', '/tmp/x'])).toEqual(['mask /opt/db/sock']);
+	});
+
+	test('one that was bound by request, or whose directory was, is left open', () => {
+		expect(silenced(['/opt/sock', '/srv/sock', '/srv/x/sock'], { binds: [bind('/opt/sock'), bind('/srv/x')] })).toEqual(
+			['mask /srv/sock'],
+		);
+	});
+
+	test('one in a masked place is hidden with it', () => {
+		expect(silenced(['/opt/db/sock'], { masks: [mask('/opt/db')] })).toEqual(['mask /opt/db']);
+	});
+
+	test('one in what is mounted below a tree, or in a home that is shown in pieces, is hidden', () => {
+		const host = { ...sampleSpec().host, mountPoints: ['/', '/home/me/mnt'] };
+		expect(silenced(['/home/me/mnt/sock'], { host, user: ROOT_USER })).toEqual(['mask /home/me/mnt/sock']);
+		const homeEntries = [{ name: 'mnt', kind: 'directory', layer: 'untouched', target: null }] as const;
+		expect(silenced(['/home/me/mnt/sock'], { host, homeEntries })).toEqual(['mask /home/me/mnt/sock']);
+	});
+});
+
 describe('masks', () => {
 	test('one in a place that is private anyway is left out', () => {
 		expect(attached({ masks: [mask('/run/docker.sock', false), mask('/tmp/secret')] })).toEqual(attached());

@@ -89,6 +89,8 @@ export interface SandboxSpec {
 	readonly binds: readonly Bind[];
 	/** Where the channel to the owner is seen, one of the binds; null without one. */
 	readonly channel: string | null;
+	/** Real paths of sockets of the host: a read-only mount does not keep anyone from connecting to one. */
+	readonly sockets: readonly string[];
 	readonly network: 'host' | 'none';
 	readonly user: SandboxUser;
 	readonly host: HostFacts;

@@ -54,10 +54,10 @@ describe.each(accounts())('what the agent of $name sees', (account) => {
 	});
 
 	test('/tmp, /var/tmp, /run and /dev/shm are empty and private, with a place for the user’s own', () => {
-		const script =
-			'ls -A /tmp /var/tmp /dev/shm; for d in /tmp /var/tmp /run/lock /dev/shm /run/user/$(id -u); do touch $d/x || exit 1; done';
+		const name = `dropcloth-view-${process.pid}`;
+		const script = `ls -A /tmp /var/tmp /dev/shm; for d in /tmp /var/tmp /run/lock /dev/shm /run/user/$(id -u); do touch $d/${name} || exit 1; done`;
 		expect(rig.shell(script)).toBe('/dev/shm:\n\n/tmp:\n\n/var/tmp:\n');
-		expect(existsSync('/tmp/x')).toBe(false);
+		expect(existsSync(`/tmp/${name}`)).toBe(false);
 		expect(rig.shell('stat -c %a /tmp /run/lock /run/user/$(id -u)')).toBe('1777\n1777\n700\n');
 	});
 

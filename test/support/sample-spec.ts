@@ -17,6 +17,7 @@ export function sampleSpec(change: Partial<SandboxSpec> = {}): SandboxSpec {
 		masks: [],
 		binds: [],
 		channel: null,
+		sockets: [],
 		network: 'host',
 		user: { uid: 1000, gid: 1000, privileged: false, uidMap: '', gidMap: '' },
 		host: {
