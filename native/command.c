@@ -132,19 +132,27 @@ static void be_mapped(int line) {
 	if (sys_read(line, &done, 1) != 1) quit(LAUNCHER_FAILED);
 }
 
-/* It has reported why, or was killed with the sandbox that it joined. */
-static _Noreturn void ended_before_its_map(void) {
+/* A process that joins was killed with the sandbox, whatever went wrong with it then; else it ends with the line. */
+static void look_for_end_of_sandbox(int line) {
 	int status;
+	sys_close(line);
 	if (has_joined() && sys_wait4(-1, &status, 0) > 0 && (status & 127) == SIGKILL) fail_joining();
-	quit(LAUNCHER_FAILED);
 }
 
 static void map_child(int line) {
 	char name[32];
 	long length = sys_read(line, name, sizeof name - 1);
-	if (length <= 0) ended_before_its_map();
+	if (length <= 0) {
+		look_for_end_of_sandbox(line);
+		quit(LAUNCHER_FAILED); /* it has reported why */
+	}
 	name[length] = 0;
-	identity_write_maps(name);
+	struct line file;
+	long error = identity_write_maps(name, &file);
+	if (error < 0) {
+		look_for_end_of_sandbox(line);
+		fail(error, file.bytes);
+	}
 	sys_write(line, "x", 1);
 }
 

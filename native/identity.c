@@ -2,7 +2,6 @@
 
 #include <linux/capability.h>
 
-#include "join.h"
 #include "operations.h"
 #include "places.h"
 #include "report.h"
@@ -37,21 +36,17 @@ void op_caps(char **operand, int extra) {
 
 bool identity_is_mapped(void) { return uid_map != NULL; }
 
-static void write_map(const char *process, const char *file, const char *map) {
-	struct line path;
-	start_line(&path, "/proc/");
-	add_text(&path, process);
-	add_text(&path, file);
-	long error = try_write_file(path.bytes, map);
-	/* The command's process was killed with everything that is inside. */
-	if (has_joined() && (error == -ENOENT || error == -ESRCH)) fail_joining();
-	must(error, path.bytes);
+static long write_map(const char *process, const char *name, const char *map, struct line *file) {
+	start_line(file, "/proc/");
+	add_text(file, process);
+	add_text(file, name);
+	return try_write_file(file->bytes, map);
 }
 
-void identity_write_maps(const char *process) {
+long identity_write_maps(const char *process, struct line *file) {
 	current_operation = map_mark;
-	write_map(process, "/gid_map", gid_map);
-	write_map(process, "/uid_map", uid_map);
+	long written = write_map(process, "/gid_map", gid_map, file);
+	return written < 0 ? written : write_map(process, "/uid_map", uid_map, file);
 }
 
 void identity_drop_capabilities(void) {
