@@ -1,4 +1,5 @@
 import type { Time } from '../base/inode.ts';
+import { Refusal } from '../base/refusal.ts';
 import type { Launched, Outcome } from '../sandbox/launch.ts';
 import { Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
@@ -48,6 +49,8 @@ export class LiveRun {
 	readonly run: number;
 	/** PID 1 of the sandbox, once it is known. */
 	#init: number | null = null;
+	/** The number of the snapshot that would be the first of this run. */
+	readonly #nextAtStart: number;
 	/** The last thing asked for: one at a time, in order. */
 	#work: Promise<unknown> = Promise.resolve();
 
@@ -56,6 +59,7 @@ export class LiveRun {
 		this.layer = layer;
 		this.launched = launched;
 		this.facts = facts;
+		this.#nextAtStart = session.store.snapshots.next();
 		this.run = this.#begin();
 		if (facts.quota !== null) facts.quota.onChange = () => this.#describe();
 	}
@@ -81,6 +85,7 @@ export class LiveRun {
 		await this.#settled();
 		const trace = this.#finish(outcome);
 		await described;
+		await this.#thin();
 		return { outcome, trace };
 	}
 
@@ -130,6 +135,19 @@ export class LiveRun {
 		});
 		removeOwnerFile(this.session.place);
 		return trace;
+	}
+
+	/** A run that made no history leaves it alone. */
+	async #thin(): Promise<void> {
+		const { store } = this.session;
+		if (store.snapshots.next() === this.#nextAtStart) return;
+		const { thinHistory } = await import('./thin-session.ts');
+		try {
+			thinHistory(this.session);
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			this.facts.notify(`old checkpoints could not be thinned out: ${error.message}`);
+		}
 	}
 
 	#exitSnapshot(): Snapshot | null {

@@ -7,6 +7,8 @@ import { sha256 } from './sha256.ts';
  */
 export class Blobs {
 	readonly #db: Database;
+	/** Blobs that a thinning is about to remove. */
+	readonly #doomed = new Set<number>();
 
 	constructor(db: Database) {
 		this.#db = db;
@@ -39,7 +41,10 @@ export class Blobs {
 	/** The sealed blob with these bytes, made when there is none. */
 	put(data: Uint8Array, hash: Buffer = sha256(data)): number {
 		const found = this.find(hash);
-		if (found !== null) return found;
+		if (found !== null) {
+			this.spare(found);
+			return found;
+		}
 		const id = this.#insert(data);
 		this.seal(id, hash);
 		return id;
@@ -85,6 +90,30 @@ export class Blobs {
 	drop(id: number): void {
 		this.close(id);
 		this.#db.prepare('delete from blob where id = ?').run(id);
+	}
+
+	/** Notes that nothing seems to name these any more. Whoever names one anew has it from {@link put} or {@link spare}. */
+	doom(ids: Iterable<number>): void {
+		for (const id of ids) this.#doomed.add(id);
+	}
+
+	/** Notes that a blob is named after all. */
+	spare(id: number): void {
+		this.#doomed.delete(id);
+	}
+
+	/** The blobs that were doomed and not spared since. */
+	get doomed(): ReadonlySet<number> {
+		return this.#doomed;
+	}
+
+	/** Removes a doomed blob that nothing names, sealed or open; how many bytes it had. Nothing is done to a spared one. */
+	removeDoomed(id: number): number {
+		if (!this.#doomed.delete(id)) return 0;
+		const size = this.#db.prepare<number>('select size from blob where id = ?', 'value').get(id) ?? 0;
+		this.#db.prepare('delete from seal where blob = ?').run(id);
+		this.drop(id);
+		return size;
 	}
 
 	#insert(data: Uint8Array): number {

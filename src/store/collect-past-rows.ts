@@ -1,5 +1,6 @@
 import type { Progress } from '../base/progress.ts';
 import type { Database } from './driver.ts';
+import { type PastKey, pastKeyColumns, removePastRow } from './past-rows.ts';
 import { VERSIONED_TABLES, type VersionedTable } from './schema.ts';
 import type { TreeParts } from './tree-parts.ts';
 import { writeInBatches } from './write-in-batches.ts';
@@ -23,17 +24,14 @@ export function countPastRows(db: Database, snapshots: SnapshotTable = 'snapshot
 export function collectPastRows(store: Pick<TreeParts, 'db' | 'write'>, progress: Progress): number {
 	let collected = 0;
 	for (const table of VERSIONED_TABLES) {
-		const remove = deleteOf(store.db, table);
 		for (const keys of deadKeys(store.db, table)) {
-			writeInBatches(store, keys, (key) => remove.run(...key));
+			writeInBatches(store, keys, (key) => removePastRow(store.db, table, key));
 			collected += keys.length;
 			progress.report(collected, 0, 'old versions');
 		}
 	}
 	return collected;
 }
-
-type PastKey = readonly (number | string | Buffer)[];
 
 /** Keys found in one read: bounds the memory. */
 const KEYS_AT_ONCE = 5000;
@@ -43,7 +41,7 @@ const KEYS_AT_ONCE = 5000;
  * rows which stay are read once. A row found dead stays dead: later snapshots have higher numbers than its `died`.
  */
 function* deadKeys(db: Database, table: VersionedTable): Generator<PastKey[]> {
-	const key = keyColumns(table).join(', ');
+	const key = pastKeyColumns(table).join(', ');
 	const from = `select ${key} from ${table.name}_past as past where ${inNoSnapshot('snapshot')}`;
 	const first = db.prepare<PastKey>(`${from} order by ${key} limit ${KEYS_AT_ONCE}`, 'tuple');
 	const behind = `(${key})>(${key.replace(/\w+/g, '?')})`;
@@ -53,13 +51,4 @@ function* deadKeys(db: Database, table: VersionedTable): Generator<PastKey[]> {
 		yield keys;
 		keys = keys.length < KEYS_AT_ONCE ? [] : next.all(...(keys.at(-1) as PastKey));
 	}
-}
-
-function deleteOf(db: Database, table: VersionedTable) {
-	const same = keyColumns(table).map((column) => `${column}=?`);
-	return db.prepare(`delete from ${table.name}_past where ${same.join(' and ')}`);
-}
-
-function keyColumns({ key }: VersionedTable): string[] {
-	return [...key, 'died'];
 }

@@ -13,6 +13,8 @@ export const CONFIG_KEYS = {
 		'names the state of the live layer that the tree is in line with; what a scan remembers holds for that one only',
 	generation: 'raised whenever the tree changes otherwise than by taking in its own layer',
 	redo: 'JSON array of snapshot numbers that undo left, the next one to redo last',
+	thinning:
+		'JSON [first, last]: numbers between which snapshots were thinned out, as long as what they alone held is being removed',
 	pin: 'the git commit that a seeded session is relative to',
 	seeded: 'JSON array of the paths that seeding wrote',
 	lineage: 'JSON array of the sessions that this one branched from, the nearest first',

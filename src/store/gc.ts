@@ -3,6 +3,7 @@ import { collectBlobs, unnamedBlobs } from './collect-blobs.ts';
 import { collectPastRows, countPastRows } from './collect-past-rows.ts';
 import type { Database } from './driver.ts';
 import { chooseSnapshots, type DropChoice, dropSnapshots, type SparedSnapshot } from './drop-snapshots.ts';
+import { giveBackPages } from './give-back-pages.ts';
 import type { TreeParts } from './tree-parts.ts';
 
 /** What to collect, and what must stay. */
@@ -39,7 +40,7 @@ export function collectGarbage(store: Pick<TreeParts, 'db' | 'write'>, options: 
 	dropSnapshots(store, dropped);
 	const pastRows = collectPastRows(store, progress);
 	const blobs = collectBlobs(store, progress);
-	const freedBytes = giveBackPages(store, progress);
+	const freedBytes = shrink(store, progress);
 	return { dryRun, dropped, spared, pastRows, blobs: blobs.length, blobBytes: totalBytes(blobs), freedBytes };
 }
 
@@ -65,19 +66,12 @@ function totalBytes(blobs: readonly { readonly size: number }[]): number {
 	return blobs.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Pages moved in one transaction: about 15 ms. */
-const PAGES_AT_ONCE = 256;
-
-/** Only exec runs the whole pragma: a prepared statement frees one page. A file without auto_vacuum frees none. */
-function giveBackPages({ db }: Pick<TreeParts, 'db'>, progress: Progress): number {
-	const start = db.pragma('freelist_count') as number;
-	let left = start;
-	while (left > 0) {
-		db.exec(`pragma incremental_vacuum(${PAGES_AT_ONCE})`);
-		const now = db.pragma('freelist_count') as number;
-		if (now >= left) break;
-		left = now;
-		progress.report(start - left, start, 'free pages');
+function shrink({ db }: Pick<TreeParts, 'db'>, progress: Progress): number {
+	const total = db.pragma('freelist_count') as number;
+	let given = 0;
+	for (const pages of giveBackPages(db)) {
+		given += pages;
+		progress.report(given, total, 'free pages');
 	}
-	return (start - left) * (db.pragma('page_size') as number);
+	return given * (db.pragma('page_size') as number);
 }

@@ -15,6 +15,8 @@ import {
 import { inodeOf } from '../../test/support/layer-rig.ts';
 import { nodeOf } from '../../test/support/random-layer.ts';
 import { writeOverwrittenIntoHistory } from './base-moved.ts';
+import { collectDropped } from './collect-dropped.ts';
+import { chooseSnapshots, dropSnapshots } from './drop-snapshots.ts';
 import { collectGarbage } from './gc.ts';
 import { checkIntegrity } from './integrity.ts';
 import { Store } from './store.ts';
@@ -25,6 +27,7 @@ type Step =
 	| { readonly what: 'snapshot' | 'seal' | 'repair' }
 	| { readonly what: 'restore'; readonly to: number }
 	| { readonly what: 'gc'; readonly drop: readonly number[] }
+	| { readonly what: 'collect'; readonly drop: readonly number[]; readonly steps: number }
 	| { readonly what: 'apply'; readonly changes: readonly HostStep[] };
 
 const KINDS = [
@@ -58,6 +61,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 		arbitrary: fc.record({ what: fc.constant('gc' as const), drop: fc.array(fc.nat(30), { maxLength: 6 }) }),
 	},
 	{
+		weight: 4,
+		arbitrary: fc.record({
+			what: fc.constant('collect' as const),
+			drop: fc.array(fc.nat(30), { maxLength: 6 }),
+			steps: fc.nat(30),
+		}),
+	},
+	{
 		weight: 2,
 		arbitrary: fc.record({ what: fc.constant('apply' as const), changes: fc.array(hostStep, { maxLength: 6 }) }),
 	},
@@ -69,6 +80,8 @@ class History implements Disposable {
 	readonly root: number;
 	readonly shown = new Map<number, Map<string, string>>();
 	host: Host = new Map();
+	/** What collects what dropped snapshots held, between other steps. */
+	#collecting: Generator<number> | null = null;
 	readonly #directory = mkdtempSync(join(tmpdir(), 'dropcloth-history-'));
 
 	constructor() {
@@ -91,7 +104,8 @@ class History implements Disposable {
 		else if (next.what === 'apply') this.#apply(next.changes);
 		else if (next.what === 'gc') {
 			for (const id of collectGarbage(store, { drop: next.drop }).dropped) this.shown.delete(id);
-		} else if (next.what === 'restore' && this.shown.size > 0) {
+		} else if (next.what === 'collect') this.#collect(next.drop, next.steps);
+		else if (next.what === 'restore' && this.shown.size > 0) {
 			const target = pick(next.to);
 			store.write(() => {
 				this.#snapshot();
@@ -111,6 +125,19 @@ class History implements Disposable {
 
 	#view(state: number | 'now'): Map<string, string> {
 		return mergedView(this.store.tree.at(state), this.root, this.host);
+	}
+
+	/** Goes on collecting, or drops more and begins anew; given up now and then, like one that was killed. */
+	#collect(drop: readonly number[], steps: number): void {
+		if (steps === 0 || this.#collecting === null) {
+			const { dropped } = chooseSnapshots(this.store.db, { drop });
+			dropSnapshots(this.store, dropped);
+			for (const id of dropped) this.shown.delete(id);
+			this.#collecting = collectDropped(this.store, { first: 1, last: this.store.head.values().head });
+		}
+		for (let step = 0; step < steps; step++) {
+			if (this.#collecting?.next().done === true) this.#collecting = null;
+		}
 	}
 
 	#snapshot(): void {
@@ -164,7 +191,7 @@ class History implements Disposable {
 	}
 }
 
-it('keeps every snapshot exact through writes, restores, applies, seals, gc and repairs in any order', () => {
+it('keeps every snapshot exact through writes, restores, applies, seals, gc, collection in steps and repairs in any order', () => {
 	fc.assert(
 		fc.property(fc.array(step, { minLength: 10, maxLength: 120, size: 'max' }), (steps) => {
 			using history = new History();

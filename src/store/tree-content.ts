@@ -69,7 +69,9 @@ export class TreeContent {
 	/** The chunks of a file in a form that another may share: none of them open, so that none is overwritten in place. */
 	share(ino: number, size: number): StagedContent {
 		for (const [idx, blob] of this.#rows.chunks(ino)) sealBlob(this.#parts, { blob, ino, idx });
-		return { size, chunks: this.#rows.chunks(ino) };
+		const chunks = this.#rows.chunks(ino);
+		for (const [, blob] of chunks) this.#parts.blobs.spare(blob);
+		return { size, chunks };
 	}
 
 	#writeChunk(ino: number, idx: number, start: number, part: Buffer, chunkBytes: number): boolean {
