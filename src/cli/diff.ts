@@ -6,6 +6,7 @@ import { writePatch } from '../history/patch.ts';
 import type { Point } from '../history/refs.ts';
 import { statText } from '../history/stat-text.ts';
 import { refreshLive } from '../session/live-snapshot.ts';
+import { belowProject } from '../session/project-path.ts';
 import { readSnapshots } from '../session/read-snapshots.ts';
 import type { Session } from '../session/session.ts';
 import { driftedPaths } from '../session/session-drift.ts';
@@ -13,7 +14,6 @@ import { type ComparedTree, SessionViews } from '../session/session-views.ts';
 import { chosenPlace, SESSION_ARGUMENT, withSession } from './choose.ts';
 import { type Answer, type CommandDefinition, endQuietlyOnBrokenPipe, type Invocation } from './command.ts';
 import { count } from './format.ts';
-import { belowProject } from './restore-options.ts';
 
 interface Flags {
 	readonly patch: boolean;

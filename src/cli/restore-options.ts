@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
 import type { FlagParametersForType } from '@stricli/core';
-import { isWithin } from '../base/paths.ts';
 import { printable } from '../base/printable.ts';
-import { Refusal } from '../base/refusal.ts';
-import type { RestoreOutcome, RestoreScope } from '../session/restore-session.ts';
-import type { OwnedSession } from '../session/session.ts';
-import type { Answer } from './command.ts';
+import { restoreAnywhere } from '../session/restore-anywhere.ts';
+import type { RestoreAim, RestoreReport } from '../session/restore-request.ts';
+import { chosenPlace } from './choose.ts';
+import type { Answer, Invocation } from './command.ts';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { count } from './format.ts';
 
@@ -31,44 +30,46 @@ export const RESTORE_FLAGS: FlagParametersForType<RestoreFlags, CliContext> = {
 	yes: { kind: 'boolean', brief: 'Do not ask', default: false, withNegated: false },
 };
 
-/** What the flags ask for. Paths may be absolute, or relative to the current directory when that lies in the base. */
-export function restoreScope({ path = [], home }: RestoreFlags, session: OwnedSession, cwd: string): RestoreScope {
-	return { paths: path.map((given) => belowProject(given, session.project.basePath, cwd)), withHome: home };
-}
-
-/** A user's path as a path below the project. Throws Refusal 'usage' for one that is outside. */
-export function belowProject(given: string, basePath: string | null, cwd: string): string {
-	if (basePath === null) return given.replace(/^\/+|\/+$/g, '');
-	const inside = isWithin(cwd, basePath) ? cwd : basePath;
-	const absolute = resolve(inside, given);
-	if (!isWithin(absolute, basePath)) {
-		throw new Refusal('usage', 'path-outside', `${given} is not below the project ${basePath}`, {
-			hint: 'name a path in the project',
-		});
-	}
-	return absolute === basePath ? '' : absolute.slice(basePath === '/' ? 1 : basePath.length + 1);
-}
-
-/** How many paths a restore changes, for the question and for the answer. */
-export function changedPaths(changes: RestoreOutcome['changes']): number {
-	return changes.reduce((sum, tree) => sum + tree.changes.length, 0);
-}
-
-/** What a restore says when it is done, or when it only would have been. */
-export function restoreAnswer(
-	session: OwnedSession,
-	outcome: Omit<RestoreOutcome, 'present'> & { present: number | null },
-	dryRun: boolean,
-): Answer {
-	const { target, present, changes } = outcome;
-	const paths = changes.flatMap(({ root, changes: list }) =>
-		list.map(({ path }) => (root.role === 'project' ? path : `${root.role}:${path}`)),
+/** Does what restore, undo and redo have in common, which is all but where they go. `verb` begins the question. */
+export async function restoreBy(
+	invocation: Invocation<RestoreFlags>,
+	given: string | undefined,
+	verb: 'restore' | 'undo' | 'redo',
+	aim: RestoreAim,
+): Promise<Answer> {
+	const { cli, flags } = invocation;
+	const { path: paths = [], home, dryRun, yes } = flags;
+	const place = chosenPlace(invocation, given);
+	const ask = ({ target, paths: changed }: RestoreReport) =>
+		confirm(
+			cli,
+			yes,
+			`${QUESTION[verb]} snapshot ${target} of session ${place.id}, changing ${count(changed.length, 'path')}`,
+		);
+	const report = await restoreAnywhere(
+		place,
+		{ aim, paths, cwd: cli.cwd, home },
+		{ dryRun, confirm: yes ? null : ask, notify: (text) => invocation.warn(text) },
 	);
+	if (report === null) {
+		const json = { sessionId: place.id, restored: null, present: null, changed: 0, paths: [], kept: [], dryRun: false };
+		return { json, text: `nothing to ${verb}` };
+	}
+	for (const path of report.kept) {
+		invocation.warn(`${printable(path)} stays as it is: something that no snapshot holds lies there`);
+	}
+	return answer(place.id, report, dryRun);
+}
+
+const QUESTION = { restore: 'Restore', undo: 'Undo to', redo: 'Redo to' } as const;
+
+/** What is said when it is done, or when it only would have been. */
+function answer(sessionId: string, { target, present, paths, kept }: RestoreReport, dryRun: boolean): Answer {
 	const verb = dryRun ? 'would restore' : 'restored';
-	const kept = present === null ? '' : `; what was there is snapshot ${present}`;
+	const held = present === null ? '' : `; what was there is snapshot ${present}`;
 	const text = [
-		`${verb} snapshot ${target} of session ${session.id}: ${count(paths.length, 'path')} changed${kept}`,
+		`${verb} snapshot ${target} of session ${sessionId}: ${count(paths.length, 'path')} changed${held}`,
 		...(dryRun ? paths.map((path) => `  ${printable(path === '' ? '.' : path)}`) : []),
 	].join('\n');
-	return { json: { sessionId: session.id, restored: target, present, changed: paths.length, paths, dryRun }, text };
+	return { json: { sessionId, restored: target, present, changed: paths.length, paths, kept, dryRun }, text };
 }

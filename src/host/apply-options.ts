@@ -6,6 +6,8 @@ export interface ApplyOptions extends FileOptions {
 	readonly durable: boolean;
 	/** The tree is known to be empty: what is made gets its own name at once, without a temporary one and a rename. */
 	readonly fresh?: boolean;
+	/** Others have files of the tree open: what they read or write through these stays theirs, no file is written over. */
+	readonly inUse?: boolean;
 	/**
 	 * Called before each write to the tree with the index of the change that it belongs to: several times for one change,
 	 * and not in the order of the list.

@@ -15,7 +15,7 @@ import { createNew, writeFile } from './write-file.ts';
 /**
  * Puts one inode that is no directory in its place, at all the names that it is to have. It is made anew and complete
  * before it takes its name, so that a reader sees the old or the new one. Where no unlisted name shares it, the inode that is
- * there is kept when only its metadata change, and its file written over when nothing is to be durable. Throws PosixError.
+ * there is kept when only its metadata change, and its file written over when nothing is to be durable and nobody has it open. Throws PosixError.
  */
 export function placeInode(run: ApplyRun, names: readonly Placement[]): void {
 	const first = names.find((name) => name.change.content !== null) ?? names.find((name) => canKeep(run, name));
@@ -51,9 +51,9 @@ function keep(run: ApplyRun, leader: Placement, names: readonly Placement[]): bo
 
 /** Whether the file that is there could be written over: where nothing is to be durable nobody reads either. */
 function overwrite(run: ApplyRun, leader: Placement, names: readonly Placement[]): boolean {
-	const { durable, fresh } = run.options;
+	const { durable, fresh, inUse } = run.options;
 	const { parent, name, after, path, change } = leader;
-	if (durable || fresh === true || after.kind !== 'file' || change.content === null) return false;
+	if (durable || fresh === true || inUse === true || after.kind !== 'file' || change.content === null) return false;
 	const directory = run.directories.at(parent);
 	const current = statIn(directory, name);
 	if (current?.kind !== 'file' || current.nlink !== countNames(run, current, names)) return false;

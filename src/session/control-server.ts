@@ -6,8 +6,8 @@ import type { ControlFailure, ControlHandlers, ControlRequest, ControlVerb } fro
 import type { SessionPlace } from './session-place.ts';
 import { shortSocketPath } from './short-socket-path.ts';
 
-/** Longest request; anything more is cut off. */
-const REQUEST_BYTES = 8192;
+/** Longest request, in UTF-16 units; anything more is cut off. A restore may name many paths. */
+const REQUEST_UNITS = 2 ** 20;
 /** How long a client may take to finish its line. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
@@ -65,7 +65,7 @@ function serve(socket: Socket, handlers: ControlHandlers, silent: Set<Socket>): 
 	socket.on('data', (chunk: string) => {
 		if (!silent.has(socket)) return;
 		text += chunk;
-		if (text.length > REQUEST_BYTES) socket.destroy();
+		if (text.length > REQUEST_UNITS) socket.destroy();
 		const end = text.indexOf('\n');
 		if (end < 0) return;
 		silent.delete(socket);

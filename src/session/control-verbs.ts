@@ -1,4 +1,5 @@
 import type { RefusalKind } from '../base/refusal.ts';
+import type { RestoreReport, RestoreRequest } from './restore-request.ts';
 
 /** What can be asked of a live session's owner: for each verb what goes with the request, and what the answer is. */
 export interface ControlVerbs {
@@ -10,6 +11,14 @@ export interface ControlVerbs {
 	snap: {
 		request: { tag: string | null; note: string | null; force: boolean };
 		answer: { id: number; files: number; bytes: number; frozenMs: number };
+	};
+	/**
+	 * Plans a restore, and unless it is a dry run does it. `report` is null when there is nothing to undo or redo; `expected`
+	 * is the snapshot that the user was asked about, if any.
+	 */
+	restore: {
+		request: { restore: RestoreRequest; dryRun: boolean; expected: number | null };
+		answer: { report: RestoreReport | null };
 	};
 	/** Takes the layer in, so that `@` is what is inside right now. */
 	'take-in': { request: object; answer: { takenIn: true } };

@@ -49,6 +49,34 @@ export async function takeInLive<T>(
 }
 
 /**
+ * The same for what is to be done before anything goes on: everything that the layer holds is committed while all stands
+ * still, and then `still` is called with the first process inside, or with null when nothing runs any more.
+ */
+export async function takeInAndHold<T>(
+	session: OwnedSession,
+	layer: KernelLive,
+	launched: Launched,
+	seenAt: SeenAt,
+	agreedAt: Time,
+	still: (init: number | null) => T,
+): Promise<T> {
+	const takeIn = new TakeIn(session.store, layer, agreedAt);
+	const init = await launched.init;
+	const look = () => (init === null ? new Map() : flushMapped(layer, seenAt, mappedFiles(init)));
+	takeIn.scan(look());
+	let result: { value: T } | null = null;
+	await layer.freeze(() => {
+		const mapped = look();
+		takeIn.scan(mapped);
+		takeIn.commit(() => {});
+		layer.mapped = mapped;
+		result = { value: still(launched.hasEnded ? null : init) };
+	});
+	if (result === null) throw new Error('a freeze ended without its action');
+	return (result as { value: T }).value;
+}
+
+/**
  * Writes back the pages of files that are mapped shared and writable, so that the next store through the mapping moves the
  * file's times. Returns them as paths in each tree: their content has to be read whatever their times say.
  */

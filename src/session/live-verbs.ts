@@ -1,4 +1,5 @@
 import type { ControlHandlers } from './control-verbs.ts';
+import { previewLiveRestore, restoreLive } from './live-restore.ts';
 import type { LiveRun } from './live-run.ts';
 import { insertSnapshot } from './snapshot-session.ts';
 
@@ -16,6 +17,9 @@ export function liveVerbs(run: LiveRun): ControlHandlers {
 				const { id, files, bytes } = insertSnapshot(run.session, meta);
 				return { id, files, bytes, frozenMs };
 			}),
+		restore: async ({ restore, dryRun = false, expected = null }) => ({
+			report: await (dryRun ? previewLiveRestore(run, restore) : restoreLive(run, restore, expected)),
+		}),
 		'take-in': () => run.takeIn(() => ({ takenIn: true })),
 	};
 }

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import { KernelLive } from './kernel-live.ts';
 import { isLayerOfThisBoot, keepLayerAside, layerExists, layerPlace, layersOf, removeLayer } from './layer-place.ts';
 import { type OwnerFacts, readOwnerFile, removeOwnerFile } from './owner-file.ts';
+import { completePendingRestore } from './pending-restore.ts';
 import { type FoundClaim, removeClaim } from './ready-token.ts';
 import type { SessionPlace } from './session-place.ts';
 import { TakeIn } from './take-in.ts';
@@ -85,6 +86,7 @@ function agree(recovering: Recovering, dead: OwnerFacts | null): KernelLive | nu
 		return keepUnknownLayers(recovering);
 	}
 	if (!isLayerOfThisBoot(layer)) return afterRestart(recovering, truth.number, wasReady);
+	if (completePendingRestore(layer, store)) return null;
 	const live = KernelLive.existing(layer, store);
 	if (wasReady) live.isInLine = true;
 	else takeInWhatIsThere(recovering, live, dead);

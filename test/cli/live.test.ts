@@ -174,7 +174,6 @@ describe.each(accounts())('as $name', (account) => {
 
 		for (const args of [
 			['run', 'project', '--', 'true'],
-			['undo', 'project', '--yes'],
 			['gc', 'project'],
 			['apply', 'project', '--yes'],
 			['discard', 'project', '--yes'],
