@@ -127,6 +127,25 @@ void op_attach(char **operand, int extra) {
 	*slot_at(operand[0]) = 0;
 }
 
+/* What may be missing: the agent may have taken its place away, or put something of another kind there. */
+void op_offer(char **operand, int extra) {
+	(void)extra;
+	struct stat offered, there;
+	int mount = slot_mount(operand[0]), place = find_place(operand[1]);
+	*slot_at(operand[0]) = 0;
+	if (place >= 0) {
+		must(sys_fstat(mount, &offered), operand[1]);
+		must(sys_fstat(place, &there), operand[1]);
+		bool directories = (offered.st_mode & FILE_TYPE_MASK) == DIRECTORY_TYPE;
+		if (directories == ((there.st_mode & FILE_TYPE_MASK) == DIRECTORY_TYPE)) {
+			attach_at(mount, place, operand[1]);
+			return;
+		}
+		sys_close(place);
+	}
+	sys_close(mount);
+}
+
 void op_bind_from(char **operand, int extra) {
 	(void)extra;
 	bool recursive = is_recursive(operand[3]);

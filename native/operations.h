@@ -17,7 +17,7 @@ operation_function op_join;
 /* identity.c */
 operation_function op_map, op_cmd_map, op_caps;
 /* mounts.c */
-operation_function op_private, op_tree, op_fs, op_attr, op_setattr, op_attach, op_bind_from, op_mask;
+operation_function op_private, op_tree, op_fs, op_attr, op_setattr, op_attach, op_offer, op_bind_from, op_mask;
 operation_function op_umount, op_pivot;
 /* overlay.c */
 operation_function op_overlay;

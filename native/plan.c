@@ -35,6 +35,7 @@ static const struct operation operations[] = {
 	{"attr", 3, false, INNER, op_attr},           /* SLOT ATTRIBUTES one|rec */
 	{"setattr", 3, false, INNER, op_setattr},     /* PATH ATTRIBUTES one|rec */
 	{"attach", 2, false, INNER, op_attach},       /* SLOT PATH */
+	{"offer", 2, false, INNER, op_offer},         /* SLOT PATH */
 	{"bind-from", 4, false, INNER, op_bind_from}, /* FROM TO ATTRIBUTES one|rec */
 	{"mask", 3, false, INNER, op_mask},           /* EMPTY_DIRECTORY EMPTY_FILE PATH */
 	{"umount", 1, false, INNER, op_umount},       /* PATH */

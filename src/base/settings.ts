@@ -33,6 +33,11 @@ export const VARIABLES_READ: readonly EnvironmentVariable[] = [
 		meaning: 'inside a sandbox, the channel to its owner: see `dropcloth checkpoint`',
 		otherwise: 'this is not inside a sandbox',
 	},
+	{
+		name: 'PATH',
+		meaning: 'where `node` is found, so that it is found inside as well',
+		otherwise: 'Node is shown where it lies',
+	},
 	{ name: 'SHELL', meaning: 'what `run` and `quick` start without a command', otherwise: '`/bin/sh`' },
 ];
 

@@ -4,7 +4,7 @@ import type { Finding } from '../session/finding.ts';
 import type { CommandDefinition } from './command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { table } from './format.ts';
-import { LAUNCHER, PACKAGE } from './package-paths.ts';
+import { INSTALLED, LAUNCHER } from './package-paths.ts';
 
 /** What this machine can do. */
 export const doctor: CommandDefinition<object, []> = {
@@ -20,7 +20,7 @@ export const doctor: CommandDefinition<object, []> = {
 			basePath: cli.cwd,
 			home: cli.home,
 			environment: cli.env,
-			installed: [process.execPath, PACKAGE],
+			installed: INSTALLED,
 			launcher: LAUNCHER,
 		});
 		const json = findings.map(({ check, ok, detail, remedy }) => ({ check, ok, detail, remedy }));

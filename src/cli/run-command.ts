@@ -10,7 +10,7 @@ import { runSession } from '../session/run-session.ts';
 import type { RunTarget } from '../session/run-target.ts';
 import type { Answer, Invocation } from './command.ts';
 import { EXIT_CODES, EXIT_TIMEOUT } from './exit-codes.ts';
-import { LAUNCHER, PACKAGE } from './package-paths.ts';
+import { INSTALLED, LAUNCHER } from './package-paths.ts';
 import { type SandboxFlags, sandboxRequest } from './sandbox-options.ts';
 
 /** Runs what stands after `--`, or the user's shell, and ends with its exit code. `cwd` is where it starts. */
@@ -25,7 +25,7 @@ export async function runCommand(
 	const command = cli.command === null || cli.command.length === 0 ? [cli.env['SHELL'] || '/bin/sh'] : cli.command;
 	const outcome = await runSession({
 		target,
-		...sandboxRequest(cli, flags, { storePath, command, installed: [process.execPath, PACKAGE] }),
+		...sandboxRequest(cli, flags, { storePath, command, installed: INSTALLED }),
 		launcher: LAUNCHER,
 		notify: warn,
 		onPlan(plan) {

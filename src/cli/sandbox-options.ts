@@ -5,6 +5,7 @@ import type { BackendChoice } from '../sandbox/backend.ts';
 import type { SnapshotPolicy } from '../session/live-run.ts';
 import type { RunRequest } from '../session/run-session.ts';
 import type { CliContext } from './context.ts';
+import { nodeOnPath } from './package-paths.ts';
 import { parseDurationSeconds } from './parse-duration.ts';
 import { parseSizeBytes } from './parse-size.ts';
 
@@ -110,6 +111,7 @@ export function sandboxRequest(
 			roBind: absolute(flags.roBind),
 			storePath,
 			installed,
+			nodeOnPath: nodeOnPath(cli.env),
 			force: flags.force,
 			command,
 		},

@@ -7,6 +7,7 @@ import { homeEntriesOf, homeToolsOf } from './home-facts.ts';
 import { homeRoot } from './home-form.ts';
 import { hostFacts } from './host-facts.ts';
 import { hostSockets } from './host-sockets.ts';
+import { keptLinks } from './kept-links.ts';
 import { keptBinds } from './kept-places.ts';
 import { layerState } from './layer-state.ts';
 import { findMasks } from './masks.ts';
@@ -38,7 +39,7 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 	const homeEntries = inPieces ? homeEntriesOf(layered) : null;
 	const madeAnew = [...host.covers, '/dev/shm', ...(home !== null && reads === 'project' ? [home] : [])];
 	const asked = findBinds({ ...request, storePath, madeAnew });
-	const kept = keptBinds({ ...request, home, masks, host, binds: asked });
+	const keep = { ...request, home, masks, host, binds: asked };
 	const channel =
 		request.channel === null
 			? []
@@ -50,7 +51,8 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 		cwd: workingDirectory(request),
 		reads,
 		masks,
-		binds: [...kept, ...asked, ...channel],
+		binds: [...keptBinds(keep), ...asked, ...channel],
+		links: keptLinks(keep),
 		channel: channel[0]?.target ?? null,
 		sockets: hostSockets({ covers: host.covers, mounts, unmask: request.unmask }),
 		network: request.network,

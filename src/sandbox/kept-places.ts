@@ -29,6 +29,7 @@ export function keptBinds(request: KeptRequest): Bind[] {
 		directory,
 		writable: false,
 		reason,
+		optional: true,
 	}));
 }
 
@@ -48,7 +49,11 @@ function found(places: readonly { readonly path: string; readonly reason: string
 	});
 }
 
-function isHidden({ roots, home, reads, binds, host }: KeptRequest, path: string): boolean {
+/** Whether a path of the host would not be seen: it lies in a place that is made anew. */
+export function isHidden(
+	{ roots, home, reads, binds, host }: Omit<KeptRequest, 'installed' | 'masks'>,
+	path: string,
+): boolean {
 	const shown = roots.some((root) => isWithin(path, root.path) && !(root.role === 'home' && reads === 'project'));
 	if (shown || binds.some(({ target }) => isWithin(path, target))) return false;
 	if (home !== null && reads === 'project' && isWithin(path, home)) return true;

@@ -71,6 +71,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 	overlay: overlayReason,
 	tree: pathReason,
 	attach: pathReason,
+	offer: pathReason,
 	'bind-from': pathReason,
 	mask: pathReason,
 	mkdir: pathReason,

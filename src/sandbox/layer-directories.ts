@@ -84,6 +84,9 @@ function fillHomeSkeleton(spec: SandboxSpec, home: SandboxRoot, skeleton: string
 			place.kind === 'bind' || place.kind === 'mask' ? place.directory : isDirectoryOnHost(place.path),
 		);
 	}
+	for (const { path, target } of spec.links) {
+		if (containerOf(path, places)?.path === home.path) makeLink(home, skeleton, path, target);
+	}
 	for (const { name, kind, target, layer } of spec.homeEntries ?? []) {
 		if (kind === 'symlink' && layer === 'untouched' && target !== null)
 			symlinkSync(fsPath(target), fsPath(`${skeleton}/${name}`));
@@ -98,6 +101,12 @@ function makeMountPoint(home: SandboxRoot, skeleton: string, path: string, direc
 	const at = skeleton + path.slice(home.path.length);
 	mkdirSync(fsPath(directory ? at : at.slice(0, at.lastIndexOf('/'))), { recursive: true, mode: 0o755 });
 	if (!directory) writeFileSync(fsPath(at), '', { mode: 0o644 });
+}
+
+function makeLink(home: SandboxRoot, skeleton: string, path: string, target: string): void {
+	const at = skeleton + path.slice(home.path.length);
+	mkdirSync(fsPath(at.slice(0, at.lastIndexOf('/'))), { recursive: true, mode: 0o755 });
+	symlinkSync(fsPath(target), fsPath(at));
 }
 
 /**

@@ -64,10 +64,23 @@ export class PlanWriter {
 		this.mounts.push(mount);
 	}
 
+	/** The same where a place of its kind is found: the session may have taken it away. */
+	offer(slot: Slot, mount: PlannedMount): void {
+		this.do('offer', slot, mount.path);
+		this.mounts.push(mount);
+	}
+
 	/** Mounts a path of the view over another one. */
 	bindFrom(source: string, attributes: Attributes, reach: Reach, mount: PlannedMount): void {
 		this.do('bind-from', source, mount.path, attributes, reach);
 		this.mounts.push(mount);
+	}
+
+	/** A link in a fresh filesystem, with the directories that it lies in, from the mount point down. */
+	link(top: string, path: string, target: string): void {
+		const parent = path.slice(0, path.lastIndexOf('/'));
+		if (parent !== top) this.makePlace(top, parent, true);
+		this.do('symlink', target, path);
 	}
 
 	/** Hides what is at a path of the view, if anything is. */

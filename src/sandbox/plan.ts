@@ -102,9 +102,18 @@ function attachPlaces(plan: PlanWriter, spec: SandboxSpec, places: readonly Plac
 		if (container?.room === true) plan.makePlace(container.path, place.path, isDirectory(place));
 		attachPlace(plan, place, slots);
 	}
+	makeLinks(plan, spec, rooms);
 	for (const { kind, path } of places) if (kind === 'room') plan.do('setattr', path, 'ro', 'one');
 	if (slots.home !== null) plan.do('umount', STAGED_HOME);
 	plan.do('setattr', DEVICE_DIRECTORY, 'ro', 'one');
+}
+
+/** Those in directories that are made anew; home's own are in its skeleton, and the rest is seen where it is. */
+function makeLinks(plan: PlanWriter, { links }: SandboxSpec, rooms: readonly { path: string; room: boolean }[]): void {
+	for (const { path, target } of links) {
+		const container = containerOf(path, rooms);
+		if (container?.room === true) plan.link(container.path, path, target);
+	}
 }
 
 function asContainer({ kind, path }: Place): { path: string; room: boolean } {
@@ -123,7 +132,9 @@ function attachPlace(plan: PlanWriter, place: Place, slots: Slots): void {
 			break;
 		case 'bind': {
 			const kind = place.writable ? 'bind' : 'read-only bind';
-			plan.attach(slotOf(slots, place), { path, source: place.source, kind, reason });
+			const mount = { path, source: place.source, kind, reason } as const;
+			if (place.optional === true) plan.offer(slotOf(slots, place), mount);
+			else plan.attach(slotOf(slots, place), mount);
 			break;
 		}
 		case 'home-entry':

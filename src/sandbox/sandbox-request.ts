@@ -18,8 +18,10 @@ export interface SandboxRequest {
 	readonly roBind: readonly string[];
 	/** Directory of all sessions and artifacts. */
 	readonly storePath: string;
-	/** What `dropcloth` itself needs inside: the program that runs it and its own directory. */
+	/** What `dropcloth` itself needs inside: the program that runs it, its own directory, and itself as it was called. */
 	readonly installed: readonly string[];
+	/** Where that program is found by its name; null or left out when it is not. */
+	readonly nodeOnPath?: string | null;
 	/** The owner's socket for what runs inside, or null. */
 	readonly channel: string | null;
 	/** Allow a base that holds the home directory or the store. */

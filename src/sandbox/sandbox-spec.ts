@@ -29,6 +29,15 @@ export interface Bind {
 	readonly directory: boolean;
 	readonly writable: boolean;
 	readonly reason: string;
+	/** Left out where the session has taken its place away. */
+	readonly optional?: boolean;
+}
+
+/** A symlink of the host that programs are found by. */
+export interface KeptLink {
+	/** Where it lies; a real path but for its last part. */
+	readonly path: string;
+	readonly target: string;
 }
 
 /** One entry of the user's home directory, looked at when home can be laid over in pieces only. */
@@ -87,6 +96,8 @@ export interface SandboxSpec {
 	readonly reads: 'home' | 'project';
 	readonly masks: readonly Mask[];
 	readonly binds: readonly Bind[];
+	/** Links that are made again in places that are made anew. */
+	readonly links: readonly KeptLink[];
 	/** Where the channel to the owner is seen, one of the binds; null without one. */
 	readonly channel: string | null;
 	/** Real paths of sockets of the host: a read-only mount does not keep anyone from connecting to one. */

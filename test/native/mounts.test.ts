@@ -113,6 +113,29 @@ describe.each(accounts())('mounts, as $name', (account) => {
 		expect(readFileSync(`${rig.project}/secret`, 'utf8')).toBe('key');
 	});
 
+	test('what is offered is attached where a place of its kind is, and left out elsewhere', async () => {
+		const shown = rig.directory('shown');
+		rig.file('shown/f', 'shown\n');
+		const file = rig.file('one', 'one\n');
+		for (const name of ['file', 'in/x']) rig.file(`project/${name}`, 'own\n');
+		symlinkSync(rig.directory('project/directory'), `${rig.project}/link`);
+		const places = ['directory', 'file', 'link', 'link/x', 'gone', 'gone/x', 'file/x'];
+		const offers = (source: string, first: number) => ({
+			outside: places.map((_, at): Operation => ['tree', first + at, source, 'one']),
+			inside: places.map((name, at): Operation => ['offer', first + at, `${rig.project}/${name}`]),
+		});
+		const [directories, files] = [offers(shown, 2), offers(file, 2 + places.length)];
+		const ended = await shell(
+			'cat directory/f file; ls link/ in; ls',
+			[...directories.outside, ...files.outside],
+			[...directories.inside, ...files.inside],
+		);
+		expect(ended, ended.stderr).toMatchObject({
+			code: 0,
+			stdout: 'shown\none\nin:\nx\n\nlink/:\nf\ndirectory\nfile\nin\nlink\n',
+		});
+	});
+
 	test('a mask takes the kind of what is there, and lets be what is gone or behind a link', async () => {
 		rig.file('project/directory/key', 'key');
 		rig.file('project/file', 'key');

@@ -16,6 +16,7 @@ export function sampleSpec(change: Partial<SandboxSpec> = {}): SandboxSpec {
 		reads: 'home',
 		masks: [],
 		binds: [],
+		links: [],
 		channel: null,
 		sockets: [],
 		network: 'host',
