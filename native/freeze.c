@@ -36,6 +36,13 @@ static bool frozen;
 static long cannot_freeze;
 static long start_us;
 
+/* Since when all stands still. */
+static long stands_since_us;
+/* The last freeze was ended by the launcher, and the owner has not asked since. */
+static bool thawed_late;
+/* Something outside continued processes that the freeze had stopped. */
+static bool was_disturbed;
+
 /* One bit for each pid: it is in `seen`; and it has been seen standing still. */
 static uint8_t known[PID_LIMIT / 8], still[PID_LIMIT / 8];
 static bool has_bit(const uint8_t *set, int pid) { return set[pid >> 3] >> (pid & 7) & 1; }
@@ -67,11 +74,6 @@ bool is_frozen_by_init(void) {
 }
 
 static bool is_over(long limit_us) { return monotonic_us() - start_us > limit_us; }
-
-/* Dead and only waiting to be reaped. A process whose leader has ended is Z as well, but its threads run on. */
-static bool is_dead(struct process process) {
-	return (process.state == 'Z' || process.state == 'X') && process.threads < 2;
-}
 
 /* Whether it was stopped and has been seen standing still, now at the latest. */
 static bool is_seen_still(int pid) {
@@ -137,11 +139,19 @@ static long wait_for_pass(int first) {
 	return is_over(LIMIT_US) ? -ETIMEDOUT : 0;
 }
 
+/* Whether a child of PID 1 was continued since it last stopped, or since it was last asked with FORGET. */
+static bool was_child_continued(int forget) {
+	siginfo_t info = {.si_pid = 0};
+	sys_waitid(P_ALL, 0, &info, WCONTINUED | WNOHANG | forget);
+	return info.si_pid != 0;
+}
+
 /* The passes made, or -errno. */
 static long freeze(void) {
 	long moved, passes = 0;
 	show_frozen(true);
-	stopped_all = false;
+	stopped_all = was_disturbed = thawed_late = false;
+	while (was_child_continued(0)) continue;
 	do {
 		int first = seen_count;
 		passes++;
@@ -165,9 +175,30 @@ void thaw(void) {
 	if (frozen) show_frozen(false);
 }
 
+long frozen_for_us(void) { return monotonic_us() - stands_since_us; }
+
+void thaw_late(void) {
+	thaw();
+	thawed_late = true;
+}
+
+void disturb_freeze(void) { was_disturbed = true; }
+
+/*
+ * `fg` in the caller's shell continues the command and the rest of its group: that shows at the command before the outer
+ * process can tell of it.
+ */
+static void answer_thaw(struct line *answer) {
+	if (frozen && was_child_continued(WNOWAIT)) was_disturbed = true;
+	add_text(answer, thawed_late ? "thawed-before" : frozen && was_disturbed ? "thawed-disturbed" : "thawed");
+	thaw();
+	thawed_late = false;
+}
+
 static void answer_freeze(struct line *answer) {
 	start_us = monotonic_us();
 	long passes = cannot_freeze ? cannot_freeze : frozen ? -EALREADY : freeze();
+	if (passes >= 0) stands_since_us = monotonic_us();
 	int processes = living_count;
 	if (passes < 0) {
 		if (passes != -EALREADY) thaw();
@@ -192,12 +223,7 @@ void answer_control(char request) {
 	start_line(&answer, "");
 	if (request == '\n' || request == ' ') return;
 	if (request == 'F') answer_freeze(&answer);
-	else if (request == 'T') {
-		thaw();
-		add_text(&answer, "thawed");
-	} else {
-		add_text(&answer, "error 22 unknown request");
-	}
-	answer.bytes[answer.length] = '\n';
-	sys_write(CONTROL_FD, answer.bytes, answer.length + 1);
+	else if (request == 'T') answer_thaw(&answer);
+	else add_text(&answer, "error 22 unknown request");
+	write_line(CONTROL_FD, &answer);
 }

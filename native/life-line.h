@@ -10,6 +10,7 @@ enum life_line_message {
 	/* From PID 1. */
 	COMMAND_STOPPED = 's',          /* the command stopped, and not by a freeze */
 	COMMAND_STOPPED_AT_FRONT = 'S', /* the same, while a group inside was the terminal's foreground group */
+	COMMAND_ENDED = 'e',            /* the command has ended, and what has joined goes on */
 	FORWARD_ALL = 'a',              /* the terminal's own signals don't reach the command */
 	CONTINUED = 'k',                /* answers each CONTINUE: stops told before it are over */
 	/* From the outer process: a signal for the command, 1 to 64; or, added to its number, for all of its group. */

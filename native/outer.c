@@ -98,6 +98,9 @@ static void read_life_line(int line, char message) {
 	case FORWARD_ALL:
 		forward_all = true;
 		break;
+	case COMMAND_ENDED:
+		give_back_terminal();
+		break;
 	case CONTINUED:
 		continues_unanswered--;
 		break;

@@ -47,7 +47,7 @@ static const struct operation operations[] = {
 	{"hostname", 1, false, INNER, op_hostname},   /* NAME */
 	{"lo", 0, false, INNER, op_lo},
 	{"listen", 2, false, INNER, op_listen},       /* ADDRESS PORT */
-	{"control", 0, false, INNER, op_control},
+	{"control", 1, false, INNER, op_control},     /* LONGEST_FREEZE_MS */
 	/* The command. */
 	{"cmd-map", 2, false, COMMAND, op_cmd_map},     /* UID_MAP GID_MAP */
 	{"caps", 1, false, COMMAND, op_caps},           /* MASK */

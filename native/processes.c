@@ -47,6 +47,15 @@ struct process look_at_process(int pid) {
 	return read_stat(path.bytes);
 }
 
+bool is_dead(struct process process) {
+	return (process.state == 'Z' || process.state == 'X') && process.threads < 2;
+}
+
+static bool is_joined(int pid) {
+	struct process process = look_at_process(pid);
+	return pid != 1 && process.state && process.parent == 0 && !is_dead(process);
+}
+
 /* Calls VISIT with each name of an open directory that is a number. */
 static bool each_number(int directory, bool (*visit)(int number, void *context), void *context) {
 	char entries[32768];
@@ -78,6 +87,20 @@ int list_processes(int *pids, int most) {
 	sys_lseek(proc, 0, 0);
 	return each_number(proc, add_to_list, &list) ? list.count : -ENOMEM;
 }
+
+static int last_joined;
+
+int count_joined(void) {
+	static int pids[1 << 17];
+	int count = proc < 0 ? 0 : list_processes(pids, sizeof pids / sizeof *pids), joined = 0;
+	/* With more processes than that, what has joined may be among the rest. */
+	if (count < 0) return 1;
+	for (int i = 0; i < count; i++)
+		if (is_joined(pids[i])) joined++, last_joined = pids[i];
+	return joined;
+}
+
+bool has_joined_left(void) { return (last_joined && is_joined(last_joined)) || count_joined(); }
 
 /* Where a thread in state D waits: these names of the kernel mean for the child of a vfork. */
 static bool waits_for_vfork(int thread) {

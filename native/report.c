@@ -19,11 +19,13 @@ void report_end(int status) {
 	report_number(signal ? "signal" : "exit", signal ? signal : status >> 8 & 255);
 }
 
-void report_line(struct line *line) {
+void write_line(int fd, struct line *line) {
 	/* The newline takes the place of the NUL: it always fits, and the line stays one write. */
 	line->bytes[line->length] = '\n';
-	sys_write(REPORT_FD, line->bytes, line->length + 1);
+	sys_write(fd, line->bytes, line->length + 1);
 }
+
+void report_line(struct line *line) { write_line(REPORT_FD, line); }
 
 void report_number(const char *word, long number) {
 	struct line line;

@@ -29,6 +29,8 @@ extern char kernel_text[512];
 _Noreturn void quit(int code);
 /* Ends as a process with this wait status did: with its code, or 128 and its signal. */
 _Noreturn void quit_as(int status);
+/* Writes the line and a newline, at once. */
+void write_line(int fd, struct line *line);
 void report_line(struct line *line);
 /* A line of a word and a number. */
 void report_number(const char *word, long number);

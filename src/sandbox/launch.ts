@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, readSync, writeSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { encodeName, isUtf8Name } from '../base/bytes.ts';
-import { errorCode, PosixError } from '../base/posix-error.ts';
+import { ControlChannel, type Freeze, type Thaw } from './control-channel.ts';
 import { openNamelessFile } from './nameless-file.ts';
+import { writePlan } from './plan-file.ts';
 import type { Plan } from './plan-writer.ts';
 import { type LaunchFailure, parseReport, type Report } from './report.ts';
 
@@ -37,13 +37,6 @@ export type Outcome =
 	/** The sandbox could not be set up; nothing ran. */
 	| { readonly kind: 'failed'; readonly failure: LaunchFailure };
 
-/** What a freeze took. */
-export interface Freeze {
-	readonly microseconds: number;
-	readonly processes: number;
-	readonly rounds: number;
-}
-
 /**
  * Starts the launcher on a plan. Plan and report go through nameless files: a pipe costs more than a millisecond of the way
  * to the command. To be called from a thread that lives as long as the command: the launcher dies with it.
@@ -53,8 +46,7 @@ export function launch(options: LaunchOptions): Launched {
 	const planFd = openNamelessFile(scratch);
 	const reportFd = openNamelessFile(scratch);
 	try {
-		// Written at a position, so that the launcher, which shares the file's offset, reads from the start.
-		writeAll(planFd, encodePlan(plan, environment), scratch);
+		writePlan(planFd, plan, environment, scratch);
 		const child = spawn(launcher, [String(process.pid)], {
 			cwd: '/',
 			env: environment,
@@ -71,30 +63,6 @@ export function launch(options: LaunchOptions): Launched {
 
 const INHERIT = ['inherit', 'inherit', 'inherit'] as const;
 
-function encodePlan({ operations }: Plan, environment: LaunchOptions['environment']): Buffer {
-	const beforeExec = [...operations.slice(0, -1), ...exactVariables(environment), ...operations.slice(-1)];
-	const words = ['plan 1', ...beforeExec.flat()];
-	const nul = words.find((word) => word.includes('\0'));
-	if (nul !== undefined) throw new Error(`a word of the plan holds a NUL: ${JSON.stringify(nul)}`);
-	return encodeName(`${words.join('\0')}\0`);
-}
-
-/** Node hands an environment over as UTF-8 alone: the values that are none go into the plan. */
-function exactVariables(environment: LaunchOptions['environment']): string[][] {
-	return Object.entries(environment)
-		.filter(([, value]) => !isUtf8Name(value))
-		.map(([name, value]) => ['setenv', `${name}=${value}`]);
-}
-
-function writeAll(fd: number, bytes: Buffer, directory: string): void {
-	try {
-		for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
-	} catch (error) {
-		const code = errorCode(error);
-		throw code === null ? error : new PosixError(code, 'write a file in', directory, error);
-	}
-}
-
 /** A running sandbox. */
 export class Launched {
 	/** Process id of the launcher. */
@@ -103,17 +71,21 @@ export class Launched {
 	readonly init: Promise<number | null>;
 	/** All mounts are made and the command is about to run; false when that failed. */
 	readonly ready: Promise<boolean>;
+	/** Everything inside is gone. */
 	readonly ended: Promise<Outcome>;
+	/**
+	 * The command itself has ended. With `control` this may be before {@link ended}: the sandbox goes on until all that has
+	 * joined has ended too; the report says how many those are.
+	 */
+	readonly commandEnded: Promise<Outcome>;
 	readonly stdin: Writable | null;
 	readonly stdout: Readable | null;
 	readonly stderr: Readable | null;
 	readonly #child: ChildProcess;
 	readonly #reportFd: number;
-	readonly #control: Duplex | null;
+	readonly #control: ControlChannel | null;
 	/** The whole report, once the launcher has ended. */
 	#final: Report | null = null;
-	/** Answers that are waited for, in the order of the requests. */
-	readonly #waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
 
 	constructor(child: ChildProcess, reportFd: number) {
 		this.#child = child;
@@ -122,9 +94,10 @@ export class Launched {
 		this.stdin = child.stdin;
 		this.stdout = child.stdout;
 		this.stderr = child.stderr;
-		this.#control = ((child.stdio as readonly unknown[])[5] as Duplex | null | undefined) ?? null;
+		const control = ((child.stdio as readonly unknown[])[5] as Duplex | null | undefined) ?? null;
+		this.#control = control === null ? null : new ControlChannel(control);
 		this.ended = this.#waitForEnd();
-		if (this.#control !== null) this.#listen(this.#control);
+		this.commandEnded = this.#waitForCommand();
 		this.init = this.#reported(({ init }) => init);
 		this.ready = this.#reported(({ ready }) => ready || null).then((ready) => ready === true);
 	}
@@ -141,19 +114,18 @@ export class Launched {
 
 	/** Stops every process of the sandbox; nothing in it moves when this resolves. Needs `control`. */
 	async freeze(): Promise<Freeze> {
-		const line = await this.#ask('F');
-		const match = /^frozen (\d+) procs (\d+) rounds (\d+)/.exec(line);
-		if (match === null) throw new Error(`the launcher answered a freeze with '${line}'`);
-		return { microseconds: Number(match[1]), processes: Number(match[2]), rounds: Number(match[3]) };
+		return this.#running().freeze();
 	}
 
 	/** Lets go on what {@link freeze} stopped; what stood still before stays so. */
-	async thaw(): Promise<void> {
-		const line = await this.#ask('T');
-		if (line !== 'thawed') throw new Error(`the launcher answered a thaw with '${line}'`);
+	async thaw(): Promise<Thaw> {
+		return this.#running().thaw();
 	}
 
-	/** Sends a signal to the command; SIGKILL ends the launcher and with it everything inside. */
+	/**
+	 * Sends a signal to the command, or to all that is inside when it has ended. SIGKILL ends the launcher and with it
+	 * everything inside.
+	 */
 	kill(signal: NodeJS.Signals): void {
 		this.#child.kill(signal);
 	}
@@ -174,8 +146,7 @@ export class Launched {
 		const report = this.report();
 		this.#final = report;
 		closeSync(this.#reportFd);
-		this.#control?.destroy();
-		for (const { reject } of this.#waiting.splice(0)) reject(new Error('the sandbox has ended'));
+		this.#control?.close();
 		return report;
 	}
 
@@ -189,26 +160,15 @@ export class Launched {
 		return pick(this.#final);
 	}
 
-	#listen(control: Duplex): void {
-		let buffered = '';
-		control.setEncoding('latin1');
-		control.on('data', (text: string) => {
-			const lines = (buffered + text).split('\n');
-			buffered = lines.pop() ?? '';
-			for (const line of lines) this.#waiting.shift()?.resolve(line);
-		});
-		// A launcher that has just ended: its end tells the waiting ones.
-		control.on('error', () => {});
+	#waitForCommand(): Promise<Outcome> {
+		const waiting = this.#control?.waiting.then(() => outcomeOf(this.report(), null, null));
+		return waiting === undefined ? this.ended : Promise.race([waiting, this.ended]);
 	}
 
-	#ask(letter: 'F' | 'T'): Promise<string> {
-		const control = this.#control;
-		if (control === null) throw new Error('this sandbox was launched without control');
+	#running(): ControlChannel {
+		if (this.#control === null) throw new Error('this sandbox was launched without control');
 		if (this.#final !== null) throw new Error('the sandbox has ended');
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ resolve, reject });
-			control.write(letter);
-		});
+		return this.#control;
 	}
 }
 

@@ -160,9 +160,12 @@ function slotOf(slots: Slots, place: Place): Slot {
 	return slot;
 }
 
+/** After which the launcher itself thaws what its owner froze: the owner may have been stopped in the middle. */
+const LONGEST_FREEZE_MS = 60_000;
+
 function runCommand(plan: PlanWriter, { network, control, user, cwd, command }: SandboxSpec): void {
 	if (network === 'none') plan.do('lo');
-	if (control) plan.do('control');
+	if (control) plan.do('control', LONGEST_FREEZE_MS);
 	setIdentity(plan, user);
 	plan.do('confine', 'seccomp,landlock');
 	plan.do('chdir', cwd);

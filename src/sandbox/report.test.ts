@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { parseReport } from './report.ts';
 
-const NOTHING = { init: null, ready: false, failure: null, execErrno: null, exit: null, signal: null };
+const NOTHING = { init: null, ready: false, failure: null, execErrno: null, exit: null, signal: null, waiting: null };
 
 test('lines are found in any order, a torn one is none', () => {
 	expect(parseReport('')).toEqual(NOTHING);
 	expect(parseReport('layers fd\ninit 42\nexit 7\n')).toEqual({ ...NOTHING, init: 42, ready: true, exit: 7 });
 	expect(parseReport('init 42\nsignal 15\n')).toEqual({ ...NOTHING, init: 42, signal: 15 });
+	expect(parseReport('waiting 2\nexit 3\n')).toEqual({ ...NOTHING, exit: 3, waiting: 2 });
+	expect(parseReport('started\n')).toEqual({ ...NOTHING, ready: true });
 	expect(parseReport('exec-failed 2\n')).toEqual({ ...NOTHING, execErrno: 2 });
 	expect(parseReport('ini')).toEqual(NOTHING);
 });

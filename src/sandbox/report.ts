@@ -21,6 +21,8 @@ export interface Report {
 	readonly execErrno: number | null;
 	readonly exit: number | null;
 	readonly signal: number | null;
+	/** How many joined commands went on when the command ended; null when none did. */
+	readonly waiting: number | null;
 }
 
 /** Reads the launcher's lines. Two processes write them, so that their order says nothing. */
@@ -36,6 +38,7 @@ export function parseReport(text: string): Report {
 		execErrno: number(/^exec-failed (\d+)$/m),
 		exit: number(/^exit (\d+)$/m),
 		signal: number(/^signal (\d+)$/m),
+		waiting: number(/^waiting (\d+)$/m),
 	};
 }
 

@@ -22,7 +22,7 @@ import {
 	scanMemoryPath,
 	upperPath,
 } from './layer-place.ts';
-import type { Live } from './live.ts';
+import type { Live, Standstill } from './live.ts';
 import type { RootChanges } from './root-changes.ts';
 import type { SessionPlace } from './session-place.ts';
 import { writeTruth } from './truth.ts';
@@ -101,16 +101,17 @@ export class KernelLive implements Live {
 		this.isInLine = false;
 	}
 
-	async freeze(action: () => void): Promise<number> {
+	async freeze(action: () => void): Promise<Standstill> {
 		const launched = this.#launched;
 		const began = performance.now();
 		const isFrozen = launched !== null && (await standsStill(launched));
+		let undisturbed = true;
 		try {
 			action();
 		} finally {
-			if (isFrozen && !launched.hasEnded) await launched.thaw();
+			if (isFrozen && !launched.hasEnded) ({ undisturbed } = await launched.thaw());
 		}
-		return isFrozen ? performance.now() - began : 0;
+		return { frozenMs: isFrozen ? performance.now() - began : 0, undisturbed };
 	}
 
 	stop(): void {

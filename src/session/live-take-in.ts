@@ -15,7 +15,7 @@ export type SeenAt = ReadonlyMap<LayerRole, string>;
 
 /** The moment at which a live layer was looked at. */
 export interface Moment {
-	/** Whether nothing had moved since the look before. */
+	/** Whether nothing had moved since the look before, nor while all was to stand still. */
 	readonly atRest: boolean;
 	/** How long everything stood still, from the request to stop to the answer that it goes on; 0 when nothing ran any more. */
 	readonly frozenMs: number;
@@ -39,11 +39,11 @@ export async function takeInLive<T>(
 	const before = takeIn.changed;
 	if (init === null) return takeIn.commit(() => within({ atRest: true, frozenMs: 0 }));
 	let mapped = layer.mapped;
-	const frozenMs = await layer.freeze(() => {
+	const { frozenMs, undisturbed } = await layer.freeze(() => {
 		mapped = flushMapped(layer, seenAt, mappedFiles(init));
 		takeIn.scan(mapped);
 	});
-	const result = takeIn.commit(() => within({ atRest: takeIn.changed === before, frozenMs }));
+	const result = takeIn.commit(() => within({ atRest: undisturbed && takeIn.changed === before, frozenMs }));
 	layer.mapped = mapped;
 	return result;
 }

@@ -162,7 +162,34 @@ describe.each(accounts())('freezing, as $name', (account) => {
 		expect(await launch.ask('F')).toMatch(/^frozen /);
 		launch.kill('SIGCONT');
 		while (!/^disturbed$/m.test(launch.reported)) await nextLook();
+		expect(await launch.ask('T')).toBe('thawed-disturbed');
+		await end(launch);
+	});
+
+	test('the owner does not ask for the thaw in time: all goes on, and it is told when it asks', async () => {
+		const launch = rig.start(rig.plan(['sh', '-c', 'while :; do printf x >>progress; done'], { control: 100 }));
+		await progressBeyond(0);
+		expect(await launch.ask('F')).toMatch(/^frozen /);
+		await progressBeyond(progress());
+		expect(await launch.ask('T')).toBe('thawed-before');
 		expect(await launch.ask('T')).toBe('thawed');
+		expect(await launch.ask('F')).toMatch(/^frozen /);
+		expect(await launch.ask('T')).toBe('thawed');
+		await end(launch);
+	});
+
+	test('a continue of the command from outside is told at the thaw, also when nothing else tells of it', async () => {
+		const launch = start('while :; do printf x >>progress; done');
+		for (let round = 0; round < 3; round++) {
+			await progressBeyond(progress());
+			expect(await launch.ask('F')).toMatch(/^frozen /);
+			const size = progress();
+			process.kill(processTree(await launch.init())[1] ?? 0, 'SIGCONT');
+			await progressBeyond(size);
+			expect(await launch.ask('T')).toBe('thawed-disturbed');
+			expect(await launch.ask('F')).toMatch(/^frozen /);
+			expect(await launch.ask('T')).toBe('thawed');
+		}
 		await end(launch);
 	});
 
@@ -223,7 +250,7 @@ describe.each(accounts())('freezing, as $name', (account) => {
 			...rig.enter(),
 			['tree', 1, '/proc', 'rec'],
 			['attach', 1, '/proc'],
-			['control'],
+			['control', 60_000],
 			...rig.identity(),
 			['exec', 1, 'cat'],
 		]);

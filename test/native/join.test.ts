@@ -101,7 +101,7 @@ describe.each(accounts())('joining, as $name', (account) => {
 	test('it can stop what the first command started', async () => {
 		const first = await sandbox('sleep 1000 & echo $!; wait $!; echo "server ended $?"; exit 3');
 		const server = (await first.said(/\d+\n/)).trim();
-		await (await join(first, `kill ${server}`)).ended;
+		expect((await (await join(first, `kill ${server}`)).ended).code).toBe(0);
 		expect(await first.ended).toMatchObject({ code: 3, stdout: `${server}\nserver ended 143\n` });
 	});
 
@@ -190,6 +190,56 @@ describe.each(accounts())('joining, as $name', (account) => {
 			}
 			await first.ended;
 		}
+	});
+
+	describe('and the end', () => {
+		test('the sandbox goes on until all that joined has ended, and ends with the code of the command', async () => {
+			const first = await sandbox('read line; exit 9');
+			const joined = [await join(first, 'echo ready; read line; exit 4'), await join(first, 'echo ready; read line')];
+			for (const { said } of joined.map((launch) => ({ said: launch.said(/ready/) }))) await said;
+			first.stdin.end('\n');
+			await first.told(/^waiting 2$/m);
+			expect(first.reported).toMatch(/^exit 9$/m);
+			expect(first.reported).toMatch(/^waiting 2$/m);
+			expect((await (await join(first, 'echo late')).ended).stdout).toBe('late\n');
+			expect(await first.ask('F')).toMatch(/^frozen \d+ procs 2 /);
+			expect(await first.ask('T')).toBe('thawed');
+			joined[0]?.stdin.end('\n');
+			expect((await joined[0]?.ended)?.code).toBe(4);
+			expect(processTree(first.pid).length).toBe(2);
+			joined[1]?.stdin.end('\n');
+			expect(await joined[1]?.ended).toMatchObject({ code: 0 });
+			expect((await first.ended).code).toBe(9);
+		});
+
+		test('what a joined command left in the background ends with the sandbox, which does not wait for it', async () => {
+			const first = await sandbox('read line; exit 2');
+			const joined = await join(first, 'sleep 1000 >/dev/null 2>&1 & echo ready; read line');
+			await joined.said(/ready/);
+			first.stdin.end('\n');
+			await first.told(/^waiting 1$/m);
+			joined.stdin.end('\n');
+			expect((await joined.ended).code).toBe(0);
+			expect((await first.ended).code).toBe(2);
+		});
+
+		test('without anything joined nobody waits', async () => {
+			const first = await sandbox('sleep 1000 & exit 2');
+			expect((await first.ended).report).not.toContainEqual(expect.stringMatching(/^waiting/));
+		});
+
+		test('a signal to the launcher then reaches what has joined', async () => {
+			const first = await sandbox('read line; kill -TERM $$');
+			const joined = await join(first, "trap 'exit 43' USR1; echo ready; while :; do read line || sleep 1; done");
+			const other = await join(first, 'echo ready; exec sleep 1004');
+			await Promise.all([joined.said(/ready/), other.said(/ready/)]);
+			first.stdin.end('\n');
+			await first.told(/^waiting 2$/m);
+			first.kill('SIGUSR1');
+			expect((await joined.ended).code).toBe(43);
+			expect((await other.ended).report).toContain('signal 10');
+			expect(await first.ended).toMatchObject({ code: 143, report: expect.arrayContaining(['signal 15']) });
+		});
 	});
 
 	describe('and the freeze', () => {

@@ -19,7 +19,8 @@ export interface PlanParts {
 	readonly inside?: readonly Operation[];
 	/** The argument of `confine`; '' leaves it out. */
 	readonly confine?: string;
-	readonly control?: boolean;
+	/** Freeze and thaw can be asked for; a number is the longest freeze in milliseconds. */
+	readonly control?: boolean | number;
 	readonly directory?: string;
 }
 
@@ -94,7 +95,7 @@ export class LaunchRig {
 			['attach', 1, '/proc'],
 			['attach', 0, this.project],
 			...inside,
-			...(control ? [['control']] : []),
+			...(control === false ? [] : [['control', control === true ? 60_000 : control]]),
 			...this.identity(),
 			...(confine === '' ? [] : [['confine', confine]]),
 			['chdir', parts.directory ?? this.project],

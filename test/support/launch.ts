@@ -94,6 +94,11 @@ export class Launch {
 		return Number(/^init (\d+)$/m.exec(text)?.[1]);
 	}
 
+	/** Waits for a line that the launcher tells the owner unasked on descriptor 5. */
+	told(pattern: RegExp): Promise<string> {
+		return this.#answers.matching(pattern);
+	}
+
 	/** The report so far. */
 	get reported(): string {
 		return this.#report.text;
@@ -106,10 +111,11 @@ export class Launch {
 
 	/** Sends a request of the owner and gives the line that answers it. */
 	async ask(request: 'F' | 'T' | string): Promise<string> {
-		const lines = new RegExp(`^(?:.*\n){${this.#answersRead + 1}}`);
+		// Lines that nobody asked for are passed over.
+		const lines = new RegExp(`^(?:(?:waiting .*\n)*(?!waiting ).*\n){${this.#answersRead + 1}}`);
 		this.control.write(request);
 		const text = await this.#answers.matching(lines);
-		return text.split('\n')[this.#answersRead++] ?? '';
+		return text.split('\n').filter((line) => !line.startsWith('waiting '))[this.#answersRead++] ?? '';
 	}
 
 	kill(signal: NodeJS.Signals): void {
