@@ -11,6 +11,7 @@ import type { RunTarget } from '../session/run-target.ts';
 import type { Answer, Invocation } from './command.ts';
 import { EXIT_CODES, EXIT_TIMEOUT } from './exit-codes.ts';
 import { INSTALLED, LAUNCHER } from './package-paths.ts';
+import { parseNetwork } from './parse-network.ts';
 import { type SandboxFlags, sandboxRequest } from './sandbox-options.ts';
 
 /** Runs what stands after `--`, or the user's shell, and ends with its exit code. `cwd` is where it starts. */
@@ -23,9 +24,10 @@ export async function runCommand(
 	const backend = chooseBackend(flags.mountBackend);
 	const cli = cwd === undefined ? invocation.cli : { ...invocation.cli, cwd };
 	const command = cli.command === null || cli.command.length === 0 ? [cli.env['SHELL'] || '/bin/sh'] : cli.command;
+	const network = await parseNetwork(flags.net);
 	const outcome = await runSession({
 		target,
-		...sandboxRequest(cli, flags, { storePath, command, installed: INSTALLED }),
+		...sandboxRequest(cli, flags, { storePath, command, installed: INSTALLED, network }),
 		launcher: LAUNCHER,
 		notify: warn,
 		onPlan(plan) {

@@ -21,6 +21,7 @@ export const run: CommandDefinition<Flags, [string?]> = {
 		'run -- npm test',
 		'run api -- claude',
 		'run --session try --base ~/code/api --net none -- make',
+		'run api --net registry.npmjs.org,*.example.com:443 -- npm ci',
 		'run api --show-binds -- true',
 	],
 	flags: {

@@ -14,7 +14,7 @@ export interface SandboxFlags {
 	readonly mountBackend: BackendChoice;
 	readonly snapshots: SnapshotPolicy;
 	readonly reads: 'home' | 'project';
-	readonly net: 'host' | 'none';
+	readonly net: string;
 	readonly bind?: readonly string[];
 	readonly roBind?: readonly string[];
 	readonly mask?: readonly string[];
@@ -59,7 +59,14 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 		brief: 'What of the home directory can be read: most of it, or nothing but agents’ own settings',
 		default: 'home',
 	},
-	net: { kind: 'enum', values: ['host', 'none'], brief: 'The network: the machine’s own, or none', default: 'host' },
+	net: {
+		kind: 'parsed',
+		parse: String,
+		brief:
+			'The network: host, none, or the only hosts to be reached, through a proxy: example.com,*.example.org:443,[::1]:80',
+		default: 'host',
+		placeholder: 'host|none|HOST[:PORT],...',
+	},
 	bind: repeated('Show a host path and let writes reach it: P or P:Q', 'P[:Q]'),
 	roBind: repeated('Show a host path, read-only: P or P:Q', 'P[:Q]'),
 	mask: repeated('Hide a path', 'PATH'),
@@ -95,7 +102,12 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 export function sandboxRequest(
 	cli: CliContext,
 	flags: SandboxFlags,
-	{ storePath, command, installed }: { storePath: string; command: readonly string[]; installed: readonly string[] },
+	{
+		storePath,
+		command,
+		installed,
+		network,
+	}: Pick<RunRequest['sandbox'], 'storePath' | 'command' | 'installed' | 'network'>,
 ): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'timeoutMs' | 'quotaBytes' | 'backend'> {
 	// of P:Q, with Q absolute, this makes P absolute
 	const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cli.cwd, path));
@@ -104,7 +116,7 @@ export function sandboxRequest(
 			home: cli.home,
 			cwd: cli.cwd,
 			reads: flags.reads,
-			network: flags.net,
+			network,
 			mask: absolute(flags.mask),
 			unmask: absolute(flags.unmask),
 			bind: absolute(flags.bind),

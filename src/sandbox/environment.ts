@@ -1,3 +1,6 @@
+import type { NetworkAccess } from './network-access.ts';
+import { leadsToProxy, proxyEnvironment } from './proxy-environment.ts';
+
 /** What decides the command's environment. */
 export interface EnvironmentRequest {
 	/** The caller's environment. */
@@ -8,6 +11,8 @@ export interface EnvironmentRequest {
 	readonly pass: readonly string[];
 	/** `--clear-env`: only {@link BASIC_VARIABLES} and those of `pass` and `set`. */
 	readonly clear: boolean;
+	/** What there is of the network: with all of it, the caller's own proxies are used. */
+	readonly network: NetworkAccess;
 	readonly sessionId: string;
 	readonly backend: 'kernel' | 'fuse';
 	/** Path inside of the channel to the owner, or null when there is none. */
@@ -30,6 +35,7 @@ export function sandboxEnvironment(request: EnvironmentRequest): Record<string, 
 			environment[name] = '/tmp';
 	}
 	environment['PWD'] = request.cwd;
+	Object.assign(environment, proxyEnvironment(request.network));
 	Object.assign(environment, request.set);
 	environment['DROPCLOTH'] = '1';
 	environment['DROPCLOTH_SESSION'] = request.sessionId;
@@ -57,9 +63,10 @@ export const DROPPED_PREFIXES = ['DBUS_', 'WAYLAND_', 'GPG_'] as const;
 
 const TEMPORARY_DIRECTORIES = ['TMPDIR', 'TMP', 'TEMP'];
 
-function passes({ pass, clear }: EnvironmentRequest, name: string): boolean {
+function passes({ pass, clear, network }: EnvironmentRequest, name: string): boolean {
 	if (pass.includes(name)) return true;
 	if (clear) return (BASIC_VARIABLES as readonly string[]).includes(name);
+	if (network !== 'host' && leadsToProxy(name)) return false;
 	if ((DROPPED_VARIABLES as readonly string[]).includes(name)) return false;
 	return !DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

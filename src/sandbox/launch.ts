@@ -24,6 +24,8 @@ export interface LaunchOptions {
 	readonly streams?: readonly [StandardStream, StandardStream, StandardStream];
 	/** Descriptor of the owner's lock file, for a plan with a lock. */
 	readonly lockFd?: number;
+	/** The launcher's end of a channel for descriptors, for a plan that hands one out. */
+	readonly handOutFd?: number;
 	/** For a plan with `control`: freeze and thaw are possible. Costs a socket. */
 	readonly control?: boolean;
 }
@@ -42,7 +44,7 @@ export type Outcome =
  * to the command. To be called from a thread that lives as long as the command: the launcher dies with it.
  */
 export function launch(options: LaunchOptions): Launched {
-	const { launcher, plan, environment, scratch, streams = INHERIT, lockFd, control = false } = options;
+	const { launcher, plan, environment, scratch, streams = INHERIT, lockFd, handOutFd, control = false } = options;
 	const planFd = openNamelessFile(scratch);
 	const reportFd = openNamelessFile(scratch);
 	try {
@@ -50,7 +52,7 @@ export function launch(options: LaunchOptions): Launched {
 		const child = spawn(launcher, [String(process.pid)], {
 			cwd: '/',
 			env: environment,
-			stdio: [...streams, planFd, reportFd, control ? 'pipe' : 'ignore', ...(lockFd === undefined ? [] : [lockFd])],
+			stdio: [...streams, planFd, reportFd, control ? 'pipe' : 'ignore', ...inherited(lockFd, handOutFd)],
 		});
 		return new Launched(child, reportFd);
 	} catch (error) {
@@ -59,6 +61,12 @@ export function launch(options: LaunchOptions): Launched {
 	} finally {
 		closeSync(planFd);
 	}
+}
+
+/** Descriptors 6 and 7. */
+function inherited(lockFd: number | undefined, handOutFd: number | undefined): StandardStream[] {
+	if (handOutFd !== undefined) return [lockFd ?? 'ignore', handOutFd];
+	return lockFd === undefined ? [] : [lockFd];
 }
 
 const INHERIT = ['inherit', 'inherit', 'inherit'] as const;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { DescriptorChannel } from '../host/receive-descriptor.ts';
-import type { AllowList } from './network-access.ts';
+import type { AllowList, NetworkAccess } from './network-access.ts';
 import type { NetworkProxy } from './network-proxy.ts';
 
 /**
@@ -13,8 +13,12 @@ export class NetworkGate {
 	readonly #channel = new DescriptorChannel();
 	#proxy: NetworkProxy | null = null;
 
-	/** Throws PosixError when there are no descriptors left. */
-	constructor(list: AllowList, notify: (text: string) => void) {
+	/** What a launch needs for this access; null when that is nothing. Throws PosixError when there are no descriptors left. */
+	static for(network: NetworkAccess, notify: (text: string) => void): NetworkGate | null {
+		return typeof network === 'string' ? null : new NetworkGate(network, notify);
+	}
+
+	private constructor(list: AllowList, notify: (text: string) => void) {
 		this.#list = list;
 		this.#notify = notify;
 	}

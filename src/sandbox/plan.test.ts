@@ -106,6 +106,13 @@ test('without network there is a namespace of its own, with the loopback up', ()
 	const plan = lines({ network: 'none' });
 	expect(plan).toContain('unshare user,mount,pid,ipc,uts,net');
 	expect(plan).toContain('lo');
+	expect(plan.filter((line) => line.startsWith('listen'))).toEqual([]);
+});
+
+test('with some hosts there is the same, and a socket for the proxy, made when the loopback is up', () => {
+	const plan = lines({ network: [{ kind: 'name', host: 'example.com', ports: null }] });
+	expect(plan).toContain('unshare user,mount,pid,ipc,uts,net');
+	expect(plan[plan.indexOf('lo') + 1]).toBe('listen 127.0.0.1 3128');
 });
 
 test('everything that stays writable is taken before all becomes read-only, and attached after', () => {

@@ -1,6 +1,7 @@
 import { isWithin } from '../base/paths.ts';
 import { DEVICE_DIRECTORY, EMPTY_DIRECTORY, EMPTY_FILE, makeDevices } from './device-plan.ts';
 import { setIdentity } from './identity-plan.ts';
+import { PROXY_ADDRESS, PROXY_PORT } from './network-access.ts';
 import { containerOf, coversOf, type Place, placesOf } from './places.ts';
 import { type Plan, PlanWriter, type Slot } from './plan-writer.ts';
 import { mountProc, takeProc } from './proc-plan.ts';
@@ -41,7 +42,7 @@ function enterNamespaces(plan: PlanWriter, { lock, network, user }: SandboxSpec)
 	if (lock !== null) plan.do('lock', LOCK_FD, lock.start, lock.length);
 	const namespaces = ['mount', 'pid', 'ipc', 'uts'];
 	if (!user.privileged) namespaces.unshift('user');
-	if (network === 'none') namespaces.push('net');
+	if (network !== 'host') namespaces.push('net');
 	plan.do('unshare', namespaces.join());
 	if (!user.privileged) plan.do('map', `0 ${user.uid} 1`, `0 ${user.gid} 1`);
 	plan.do('init');
@@ -164,7 +165,8 @@ function slotOf(slots: Slots, place: Place): Slot {
 const LONGEST_FREEZE_MS = 60_000;
 
 function runCommand(plan: PlanWriter, { network, control, user, cwd, command }: SandboxSpec): void {
-	if (network === 'none') plan.do('lo');
+	if (network !== 'host') plan.do('lo');
+	if (typeof network !== 'string') plan.do('listen', PROXY_ADDRESS, PROXY_PORT);
 	if (control) plan.do('control', LONGEST_FREEZE_MS);
 	setIdentity(plan, user);
 	plan.do('confine', 'seccomp,landlock');

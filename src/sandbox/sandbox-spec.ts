@@ -1,3 +1,5 @@
+import type { NetworkAccess } from './network-access.ts';
+
 /** The trees of a session that are laid over the host. */
 export type RootRole = 'project' | 'home' | 'gitdir';
 
@@ -102,7 +104,7 @@ export interface SandboxSpec {
 	readonly channel: string | null;
 	/** Real paths of sockets of the host: a read-only mount does not keep anyone from connecting to one. */
 	readonly sockets: readonly string[];
-	readonly network: 'host' | 'none';
+	readonly network: NetworkAccess;
 	readonly user: SandboxUser;
 	readonly host: HostFacts;
 	readonly homeTools: readonly HomeTool[];

@@ -7,6 +7,7 @@ import { type EnvironmentRequest, sandboxEnvironment } from '../sandbox/environm
 import { gatherSpec } from '../sandbox/gather-spec.ts';
 import { type Launched, type LaunchOptions, launch, type Outcome } from '../sandbox/launch.ts';
 import { makeLayerDirectories } from '../sandbox/layer-directories.ts';
+import { NetworkGate } from '../sandbox/network-gate.ts';
 import { buildPlan } from '../sandbox/plan.ts';
 import type { Plan } from '../sandbox/plan-writer.ts';
 import type { LaunchFailure } from '../sandbox/report.ts';
@@ -68,7 +69,9 @@ interface Started {
 	readonly started: Time;
 	readonly seenAt: ReadonlyMap<LayerRole, string>;
 	readonly end: EarlyEnd;
-	/** Ends what goes on beside it: passing signals on, and the timers of `end`. */
+	/** The way out to some hosts; null when it is to all or none. */
+	readonly gate: NetworkGate | null;
+	/** Ends what goes on beside it: passing signals on, the timers of `end`, and the gate. */
 	readonly attended: Disposable;
 }
 
@@ -188,11 +191,12 @@ function start(
 	const warning = bindWarning(spec.binds);
 	if (warning !== null) request.notify(warning);
 	request.onPlan?.(plan);
-	const { launched, end, attended } = launchAttended(request, {
+	const { launched, end, gate, attended } = launchAttended(request, {
 		launcher,
 		plan,
 		environment: sandboxEnvironment({
 			...environment,
+			network: spec.network,
 			sessionId: target.place.id,
 			backend: 'kernel',
 			socketPath: spec.channel,
@@ -206,16 +210,22 @@ function start(
 	});
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
-	return { launched, lock, channel, plan, cwd: spec.cwd, usedBytes, started, seenAt, end, attended };
+	return { launched, lock, channel, plan, cwd: spec.cwd, usedBytes, started, seenAt, end, gate, attended };
 }
 
 /** What passes signals on is there before the launch: the command may run before anything else here does. */
-function launchAttended(request: RunRequest, options: LaunchOptions): Pick<Started, 'launched' | 'end' | 'attended'> {
+function launchAttended(
+	request: RunRequest,
+	options: LaunchOptions,
+): Pick<Started, 'launched' | 'end' | 'gate' | 'attended'> {
 	let launched: Launched | null = null;
+	const gate = NetworkGate.for(request.sandbox.network, request.notify);
 	const signals = request.onLaunch?.({ kill: (signal) => launched?.kill(signal) });
 	try {
-		launched = launch(options);
+		launched = launch(gate === null ? options : { ...options, handOutFd: gate.theirs });
+		gate?.closeTheirs();
 	} catch (error) {
+		gate?.[Symbol.dispose]();
 		signals?.[Symbol.dispose]();
 		throw error;
 	}
@@ -225,8 +235,9 @@ function launchAttended(request: RunRequest, options: LaunchOptions): Pick<Start
 	const dispose = () => {
 		signals?.[Symbol.dispose]();
 		end[Symbol.dispose]();
+		gate?.[Symbol.dispose]();
 	};
-	return { launched, end, attended: { [Symbol.dispose]: dispose } };
+	return { launched, end, gate, attended: { [Symbol.dispose]: dispose } };
 }
 
 /** `onDescribed` is called when the owner's file is written. Whatever goes wrong, nothing goes on inside unattended. */
@@ -247,6 +258,7 @@ async function accompany(
 			const { explainFailure } = await import('../sandbox/explain.ts');
 			throw explainFailure(failure, plan, request.backend);
 		}
+		await started.gate?.open();
 		using quota = await watchQuota(request, started, session);
 		const [{ LiveRun }, { liveVerbs }, { channelRequests }] = await Promise.all([
 			import('./live-run.ts'),

@@ -114,6 +114,7 @@ async function outputInside(place: string, name: string, request: EscapeRequest)
 		},
 		pass: [],
 		clear: false,
+		network: 'host',
 		sessionId: spec.sessionId,
 		backend: 'kernel',
 		socketPath: null,

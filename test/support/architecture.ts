@@ -19,7 +19,7 @@ export const FOLDERS = {
 		imports: ['vfs', 'store', 'host', 'base'],
 	},
 	sandbox: {
-		holds: 'what the agent sees: the plan (a value), masks, probe, launch, freeze; no data of its own',
+		holds: 'what the agent sees: the plan (a value), masks, probe, launch, freeze, network; no data of its own',
 		imports: ['host', 'base'],
 	},
 	apply: {

@@ -54,6 +54,7 @@ async function perform(task: Task): Promise<Result> {
 		set: {},
 		pass: [],
 		clear: false,
+		network: spec.network,
 		sessionId: spec.sessionId,
 		backend: 'kernel',
 		socketPath: null,
