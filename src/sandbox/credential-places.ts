@@ -211,6 +211,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = [
 	),
 	...group('VPN credentials', '.config/openvpn', '.openvpn', '.cisco', '.config/tailscale', '.wireguard'),
 	...group('display and sound of the Windows around', '/mnt/wslg'),
+	...group('sessions of dropcloth, where another store is used', '.local/share/dropcloth'),
 	...group('a socket that is as good as root', '/var/lib/incus/unix.socket', '/var/lib/lxd/unix.socket'),
 	...group(
 		'a socket that is as good as root',
