@@ -2,11 +2,16 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Denial } from './reach-target.ts';
 
-/** Answers a request with a no, and closes its connection: what else the client has sent is not read. */
+/**
+ * Answers a request with a no. The rest of its body is read and dropped, or a client that is still sending would see its
+ * connection break in place of the answer.
+ */
 export function deny(response: ServerResponse, { status, reason }: Denial): void {
 	if (response.destroyed) return;
+	response.req.unpipe();
+	response.req.resume();
 	const body = `${reason}\n`;
-	const headers = { 'Content-Type': 'text/plain', 'Content-Length': body.length, Connection: 'close' };
+	const headers = { 'Content-Type': 'text/plain', 'Content-Length': body.length };
 	response.writeHead(status, phraseOf(status, reason), headers);
 	response.end(body);
 }

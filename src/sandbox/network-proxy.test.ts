@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingMessage, request, type Server } from 'node:http';
+import { Agent, createServer as createHttpServer, type IncomingMessage, request, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server as NetServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -287,7 +287,7 @@ describe('what is refused', () => {
 		const { port } = await echo();
 		const rig = await start(`127.0.0.1:${port}`);
 		const first = `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`;
-		const second = `GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+		const second = `GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`;
 		const answers = await raw(rig.port, first + second);
 		expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 403']);
 	});
@@ -297,7 +297,10 @@ describe('what is refused', () => {
 		const rig = await start(`127.0.0.1:${port}`);
 		await raw(rig.port, `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`);
 		expect(seen[0]?.request.headers.host).toBe(`127.0.0.1:${port}`);
-		const refused = await raw(rig.port, `GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+		const refused = await raw(
+			rig.port,
+			`GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`,
+		);
 		expect(refused).toMatch(/^HTTP\/1\.1 403/);
 	});
 
@@ -308,6 +311,26 @@ describe('what is refused', () => {
 		expect(await get(rig.port, `http://evil.example:${port}/`)).toMatch(/^HTTP\/1\.1 200/);
 		expect(await get(rig.port, `http://evil.example:${port}/`)).toMatch(/^HTTP\/1\.1 403 .*10\.0\.0\.1/);
 		expect([seen.length, rig.lookups.length]).toEqual([1, 2]);
+	});
+
+	test('a request with a long body gets its answer whole, and the connection goes on', async () => {
+		const { port } = await echo();
+		const rig = await start(`127.0.0.1:${port},127.0.0.1:1`);
+		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+		open.push({ close: () => agent.destroy() });
+		const post = async (url: string) => {
+			const sent = request({ port: rig.port, host: '127.0.0.1', method: 'POST', path: url, agent });
+			sent.end(Buffer.alloc(4 << 20, 'x'));
+			const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+			const body = await text(answer);
+			return [answer.statusCode, body.slice(0, 30), sent.socket?.localPort] as const;
+		};
+		const refused = await post('http://other.example/');
+		const unreachable = await post('http://127.0.0.1:1/');
+		const served = await post(`http://127.0.0.1:${port}/`);
+		expect([refused[0], unreachable[0], served[0]]).toEqual([403, 502, 200]);
+		expect(new Set([refused[2], unreachable[2], served[2]]).size).toBe(1);
+		expect(refused[1]).toContain('other.example:80 is not');
 	});
 
 	test('a private address among public ones is not connected to', async () => {
