@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include "cgroup.h"
 #include "confine.h"
 #include "identity.h"
 #include "init.h"
@@ -157,6 +158,7 @@ static void map_child(int line) {
 }
 
 static _Noreturn void become_command(int line, bool own_group, char **arguments, int count) {
+	if (has_cgroup()) enter_cgroup();
 	if (identity_is_mapped()) be_mapped(line);
 	if (own_group) take_own_group();
 	identity_drop_capabilities();
@@ -190,6 +192,8 @@ void op_exec(char **operand, int extra) {
 	must(sys_socketpair(ends), "socketpair");
 	/* Before there is a command that the terminal could send something to. */
 	if (own_group && !owns_terminal) sys_write(life_line, &(char){FORWARD_ALL}, 1);
+	/* A run before may have been killed while it was frozen. */
+	if (has_cgroup() && !has_joined()) thaw_cgroup();
 	int command = (int)sys_fork(identity_is_mapped() ? CLONE_NEWUSER : 0);
 	/* In a pid namespace without its PID 1 no process can be made: pid_namespaces(7). */
 	if (has_joined() && command == -ENOMEM) fail_joining();

@@ -1,5 +1,6 @@
 #include "freeze.h"
 
+#include "cgroup.h"
 #include "processes.h"
 #include "report.h"
 #include "syscall.h"
@@ -147,10 +148,9 @@ static bool was_child_continued(int forget) {
 }
 
 /* The passes made, or -errno. */
-static long freeze(void) {
+static long freeze_by_signals(void) {
 	long moved, passes = 0;
-	show_frozen(true);
-	stopped_all = was_disturbed = thawed_late = false;
+	stopped_all = false;
 	while (was_child_continued(0)) continue;
 	do {
 		int first = seen_count;
@@ -164,6 +164,23 @@ static long freeze(void) {
 	return passes;
 }
 
+static long freeze_by_cgroup(void) {
+	static int pids[MOST_PROCESSES];
+	long error = freeze_cgroup(LIMIT_US);
+	/* Without its /proc nobody knows how many there are; the group needs none. */
+	int count = cannot_freeze ? 0 : list_processes(pids, MOST_PROCESSES);
+	living_count = count > 0 ? count - 1 : 0;
+	return error ? error : 1;
+}
+
+static long freeze(void) {
+	if (frozen) return -EALREADY;
+	if (!has_cgroup() && cannot_freeze) return cannot_freeze;
+	show_frozen(true);
+	was_disturbed = thawed_late = false;
+	return has_cgroup() ? freeze_by_cgroup() : freeze_by_signals();
+}
+
 /* Bottom-up, so that each parent finds its children running. */
 void thaw(void) {
 	for (int i = seen_count; i-- > 0;) {
@@ -172,6 +189,7 @@ void thaw(void) {
 		if (seen[i].how == BY_FREEZE) sys_kill(pid, SIGCONT);
 	}
 	seen_count = living_count = 0;
+	if (frozen && has_cgroup()) thaw_cgroup();
 	if (frozen) show_frozen(false);
 }
 
@@ -182,14 +200,21 @@ void thaw_late(void) {
 	thawed_late = true;
 }
 
-void disturb_freeze(void) { was_disturbed = true; }
+void disturb_freeze(void) {
+	/* What a group keeps frozen, no signal continues. */
+	if (has_cgroup()) return;
+	was_disturbed = true;
+	struct line line;
+	start_line(&line, "disturbed");
+	report_line(&line);
+}
 
 /*
  * `fg` in the caller's shell continues the command and the rest of its group: that shows at the command before the outer
  * process can tell of it.
  */
 static void answer_thaw(struct line *answer) {
-	if (frozen && was_child_continued(WNOWAIT)) was_disturbed = true;
+	if (frozen && !has_cgroup() && was_child_continued(WNOWAIT)) was_disturbed = true;
 	add_text(answer, thawed_late ? "thawed-before" : frozen && was_disturbed ? "thawed-disturbed" : "thawed");
 	thaw();
 	thawed_late = false;
@@ -197,7 +222,7 @@ static void answer_thaw(struct line *answer) {
 
 static void answer_freeze(struct line *answer) {
 	start_us = monotonic_us();
-	long passes = cannot_freeze ? cannot_freeze : frozen ? -EALREADY : freeze();
+	long passes = freeze();
 	if (passes >= 0) stands_since_us = monotonic_us();
 	int processes = living_count;
 	if (passes < 0) {
@@ -206,6 +231,7 @@ static void answer_freeze(struct line *answer) {
 		add_number(answer, -passes);
 		add_text(answer, passes == -ETIMEDOUT    ? " some process did not stop in time"
 						 : passes == -EALREADY   ? " frozen already"
+						 : has_cgroup()          ? " the control group does not freeze"
 						 : passes == -ENOMEM     ? " too many processes"
 												 : " /proc does not show the processes inside");
 		return;
@@ -216,6 +242,7 @@ static void answer_freeze(struct line *answer) {
 	add_number(answer, processes);
 	add_text(answer, " rounds ");
 	add_number(answer, passes);
+	if (has_cgroup()) add_text(answer, " by cgroup");
 }
 
 void answer_control(char request) {

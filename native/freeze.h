@@ -15,10 +15,10 @@ void thaw(void);
 long frozen_for_us(void);
 /* Thaws unasked. The owner is told so when it asks. */
 void thaw_late(void);
-/* Something outside continued processes that the freeze had stopped: the owner is told so at the thaw. */
+/* Something outside continued processes that were stopped: the owner is told so, now and at the thaw. */
 void disturb_freeze(void);
 /*
- * Answers a request of the owner on descriptor 5: `F` freezes (`frozen US procs N rounds R` or `error ERRNO …`, and
+ * Answers a request of the owner on descriptor 5: `F` freezes (`frozen US procs N rounds R[ by cgroup]` or `error ERRNO …`, and
  * then all goes on), `T` thaws: `thawed`, or when not all stood still to the end `thawed-before` (by the launcher, as the
  * owner did not ask in time) or `thawed-disturbed`. Line ends and spaces are passed over.
  */

@@ -70,9 +70,6 @@ static bool read_life_line(void) {
 		else pass_signal(message);
 	} else if (is_frozen()) {
 		/* `fg` continues every process of the job's group itself, frozen or not: the owner has to know. */
-		struct line line;
-		start_line(&line, "disturbed");
-		report_line(&line);
 		disturb_freeze();
 		continues_at_thaw++;
 	} else {

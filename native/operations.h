@@ -6,6 +6,8 @@ typedef void operation_function(char **operand, int extra);
 
 /* lock.c */
 operation_function op_lock;
+/* cgroup.c */
+operation_function op_cgroup;
 /* namespaces.c */
 operation_function op_unshare, op_hostname, op_lo;
 /* listen.c */

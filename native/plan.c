@@ -23,6 +23,7 @@ struct operation {
 static const struct operation operations[] = {
 	/* Before and with the step into the namespaces. */
 	{"lock", 3, false, OUTER, op_lock},           /* FD START LENGTH */
+	{"cgroup", 1, false, OUTER, op_cgroup},       /* DIRECTORY */
 	{"unshare", 1, false, OUTER, op_unshare},     /* user,mount,pid,ipc,uts,net */
 	{"map", 2, false, OUTER, op_map},             /* UID_MAP GID_MAP */
 	{"init", 0, false, STEP, op_init},

@@ -26,6 +26,8 @@ export interface PlanParts {
 
 /** What a test changes in the usual plan of a command that joins. */
 export interface JoinParts {
+	/** Before the entering. */
+	readonly first?: readonly Operation[];
 	/** When PID 1 started; asked of the kernel when left out. */
 	readonly start?: string;
 	/** Between the entering and the identity. */
@@ -105,8 +107,10 @@ export class LaunchRig {
 
 	/** The operations that run a command in the sandbox of this PID 1. */
 	joinPlan(init: number, command: readonly string[], parts: JoinParts = {}): Operation[] {
-		const { start = processStart(init) ?? '0', confine = 'seccomp,landlock-sockets', inside = [] } = parts;
+		const { start = processStart(init) ?? '0', confine = 'seccomp,landlock-sockets' } = parts;
+		const { first = [], inside = [] } = parts;
 		return [
+			...first,
 			['join', init, start],
 			...inside,
 			...this.identity(),
