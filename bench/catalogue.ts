@@ -8,6 +8,7 @@ export const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
 	'live-snapshot': async () => (await import('./live-snapshot.ts')).liveSnapshot,
 	'new-files-snapshot': async () => (await import('./new-files-snapshot.ts')).newFilesSnapshot,
 	restore: async () => (await import('./restore.ts')).restore,
+	'live-restore': async () => (await import('./live-restore.ts')).liveRestore,
 	diff: async () => (await import('./diff.ts')).diff,
 	'history-size': async () => (await import('./history-size.ts')).historySize,
 	'versioned-writes': async () => (await import('./versioned-writes.ts')).versionedWrites,

@@ -1,3 +1,4 @@
+import type { HostStat } from './host-stat.ts';
 import type { FileOptions } from './write-file.ts';
 
 /** How changes are written to a tree of the host. */
@@ -8,6 +9,11 @@ export interface ApplyOptions extends FileOptions {
 	readonly fresh?: boolean;
 	/** Others have files of the tree open: what they read or write through these stays theirs, no file is written over. */
 	readonly inUse?: boolean;
+	/**
+	 * Whether others have a file of the tree open: it is not written over then, and what they read and write through it stays
+	 * theirs. They stand still, so that they see no file half written. Nobody has one open unless this is given.
+	 */
+	readonly isOpen?: (file: HostStat) => boolean;
 	/**
 	 * Called before each write to the tree with the index of the change that it belongs to: several times for one change,
 	 * and not in the order of the list.

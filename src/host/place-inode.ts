@@ -51,12 +51,13 @@ function keep(run: ApplyRun, leader: Placement, names: readonly Placement[]): bo
 
 /** Whether the file that is there could be written over: where nothing is to be durable nobody reads either. */
 function overwrite(run: ApplyRun, leader: Placement, names: readonly Placement[]): boolean {
-	const { durable, fresh, inUse } = run.options;
+	const { durable, fresh, isOpen } = run.options;
 	const { parent, name, after, path, change } = leader;
-	if (durable || fresh === true || inUse === true || after.kind !== 'file' || change.content === null) return false;
+	if (durable || fresh === true || after.kind !== 'file' || change.content === null) return false;
 	const directory = run.directories.at(parent);
 	const current = statIn(directory, name);
 	if (current?.kind !== 'file' || current.nlink !== countNames(run, current, names)) return false;
+	if (isOpen?.(current)) return false;
 	run.step(leader);
 	overwriteFile({ directory, name, content: change.content, after, path }, run.options);
 	return true;

@@ -117,7 +117,7 @@ function writeTree(
 	const complete = withContents(possible, to);
 	view.tree.apply([...complete, ...directoriesAround(complete, from, to)], {
 		durable: false,
-		inUse: true,
+		isOpen: view.whatIsOpen(),
 		owner: 'possible',
 		token: randomBytes(8).toString('hex'),
 	});

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { isWithin } from '../base/paths.ts';
 import { PosixError } from '../base/posix-error.ts';
 import { closeFd, openIn } from '../host/entries.ts';
+import type { HostStat } from '../host/host-stat.ts';
 import { HostTree } from '../host/host-tree.ts';
 import { type Mount, readMounts, submountsBelow } from '../host/mount-info.ts';
 import { openBeneath } from '../host/open-beneath.ts';
 import { AT_FDCWD, O_DIRECTORY, O_PATH } from '../host/open-flags.ts';
+import { openFiles } from '../sandbox/open-files.ts';
 
 /**
  * A tree of a running sandbox as its processes see it, layer and base merged, to be written from outside. Nothing inside may
@@ -13,10 +15,14 @@ import { AT_FDCWD, O_DIRECTORY, O_PATH } from '../host/open-flags.ts';
  */
 export class LiveView implements Disposable {
 	readonly tree: HostTree;
+	readonly #init: number;
+	readonly #seenAt: string;
 	/** Places in it at which something else is mounted: a write there would go to the host, or uncover what is hidden. */
 	readonly #covered: readonly string[];
 
-	private constructor(tree: HostTree, covered: readonly string[]) {
+	private constructor(init: number, seenAt: string, tree: HostTree, covered: readonly string[]) {
+		this.#init = init;
+		this.#seenAt = seenAt;
 		this.tree = tree;
 		this.#covered = covered;
 	}
@@ -32,7 +38,7 @@ export class LiveView implements Disposable {
 		const fd = openInside(init, seenAt);
 		try {
 			if (mountIdOf(fd) !== mount.id) throw new PosixError('EXDEV', 'open', seenAt);
-			return new LiveView(HostTree.open(`/proc/self/fd/${fd}`, 'rw'), coveredBelow(seenAt, mounts));
+			return new LiveView(init, seenAt, HostTree.open(`/proc/self/fd/${fd}`, 'rw'), coveredBelow(seenAt, mounts));
 		} finally {
 			closeFd(fd);
 		}
@@ -41,6 +47,18 @@ export class LiveView implements Disposable {
 	/** Whether a path, or what it lies in, is hidden by something that is mounted over it. */
 	isCovered(path: string): boolean {
 		return this.#covered.some((place) => isWithin(path, place));
+	}
+
+	/** Tells which files of the tree somebody inside has open; of all of them when that cannot be known. */
+	whatIsOpen(): (file: HostStat) => boolean {
+		const { inodes, mapped, isComplete } = openFiles(this.#init);
+		if (!isComplete) return () => true;
+		const open = new Set(inodes);
+		for (const path of mapped) {
+			const stat = isWithin(path, this.#seenAt) ? this.tree.statBare(below(this.#seenAt, path)) : null;
+			if (stat !== null) open.add(`${stat.dev}:${stat.ino}`);
+		}
+		return ({ dev, ino }) => open.has(`${dev}:${ino}`);
 	}
 
 	[Symbol.dispose](): void {
@@ -65,5 +83,9 @@ function mountIdOf(fd: number): number {
 }
 
 function coveredBelow(seenAt: string, mounts: readonly Mount[]): string[] {
-	return submountsBelow(seenAt, mounts).map(({ point }) => point.slice(seenAt === '/' ? 1 : seenAt.length + 1));
+	return submountsBelow(seenAt, mounts).map(({ point }) => below(seenAt, point));
+}
+
+function below(root: string, path: string): string {
+	return path === root ? '' : path.slice(root === '/' ? 1 : root.length + 1);
 }
