@@ -11,6 +11,7 @@ export const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
 	'live-restore': async () => (await import('./live-restore.ts')).liveRestore,
 	diff: async () => (await import('./diff.ts')).diff,
 	'history-size': async () => (await import('./history-size.ts')).historySize,
+	'day-of-work': async () => (await import('./day-of-work.ts')).dayOfWork,
 	'versioned-writes': async () => (await import('./versioned-writes.ts')).versionedWrites,
 	'ingest-memory': async () => (await import('./ingest-memory.ts')).ingestMemory,
 	'cargo-build': async () => (await import('./cargo-build.ts')).cargoBuild,

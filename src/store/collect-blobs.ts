@@ -11,12 +11,16 @@ export interface UnnamedBlob {
 	readonly size: number;
 }
 
-/** The blobs that no chunk, present or in a snapshot, and no origin names. */
+/**
+ * The blobs that no chunk, present or in a snapshot, and no origin names. Every blob is sealed or open, and those tables are
+ * small: reading the blobs themselves would read most of the file.
+ */
 export function unnamedBlobs(db: Database, snapshots: SnapshotTable = 'snapshot'): UnnamedBlob[] {
-	const named =
-		'select blob from chunk union select blob from origin where blob is not null' +
-		` union select blob from chunk_past as past where not (${inNoSnapshot(snapshots)})`;
-	return db.prepare<UnnamedBlob>(`select id, size from blob where id not in (${named}) order by id`).all();
+	const unnamed =
+		'select blob from (select blob from seal union all select blob from open)' +
+		' except select blob from chunk except select blob from origin where blob is not null' +
+		` except select blob from chunk_past as past where not (${inNoSnapshot(snapshots)})`;
+	return db.prepare<UnnamedBlob>(`select id, size from blob where id in (${unnamed}) order by id`).all();
 }
 
 /**

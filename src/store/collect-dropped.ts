@@ -1,4 +1,4 @@
-import type { SqlValue } from './driver.ts';
+import type { Database, RowShape, SqlValue } from './driver.ts';
 import { type PastKey, pastKeyColumns, removePastRow } from './past-rows.ts';
 import { VERSIONED_TABLES, type VersionedTable } from './schema.ts';
 import type { TreeParts } from './tree-parts.ts';
@@ -11,8 +11,12 @@ export interface DroppedRange {
 
 /** What is read or written of the store in one step: some milliseconds. */
 const STEP_MS = 8;
+/** How many rows are read at once until it is known how long that takes. */
+const ROWS_AT_FIRST = 4096;
+/** Fewer cost no less: each reading has a price of its own. */
+const ROWS_AT_LEAST = 1024;
 /** Dead rows of chunks that are looked after together. Bounds the memory. */
-const ROWS_AT_ONCE = 20_000;
+const ROWS_AT_ONCE = 4000;
 
 /**
  * Removes, step by step, the past rows and the blobs that only dropped snapshots held, and nothing that lies outside the
@@ -80,16 +84,14 @@ function* spareNamed(store: TreeParts, dead: ReadonlySet<string>): Generator<num
 	const which: SqlValue[] = [doomed[0] ?? 0, doomed.at(-1) ?? 0, JSON.stringify(doomed)];
 	const origins = db.prepare<number>(`select blob from origin where ${among}`, 'value').all(...which);
 	for (const blob of origins) blobs.spare(blob);
-	const present = db.prepare<number>(`select blob from chunk where ino>=? and ino<? and ${among}`, 'value');
-	for (const named of byWindow(store, (from, to) => present.all(from, to, ...which))) {
+	const present = { table: 'chunk', key: ['ino', 'idx'] };
+	for (const named of byWindow<number>(db, present, `select blob from chunk where ${among}`, which, 'value')) {
 		for (const blob of named) blobs.spare(blob);
 		yield 0;
 	}
-	const past = db.prepare<ChunkRow>(
-		`select ino, idx, died, blob from chunk_past where ino>=? and ino<? and ${among}`,
-		'tuple',
-	);
-	for (const rows of byWindow(store, (from, to) => past.all(from, to, ...which))) {
+	const past = { table: 'chunk_past', key: ['ino', 'idx', 'died'] };
+	const rowsNaming = `select ino, idx, died, blob from chunk_past where ${among}`;
+	for (const rows of byWindow<ChunkRow>(db, past, rowsNaming, which, 'tuple')) {
 		for (const row of rows) if (!dead.has(keyText(row))) blobs.spare(row[3]);
 		yield 0;
 	}
@@ -102,27 +104,42 @@ function* deadRows<Row>(
 	columns: readonly string[],
 	{ first, last }: DroppedRange,
 ): Generator<Row[]> {
-	const owner = table.key[0];
-	const statement = store.db.prepare<Row>(
-		`select ${columns.join(', ')} from ${table.name}_past as past where ${owner}>=? and ${owner}<?` +
-			' and died>? and born<=? and not exists(select 1 from snapshot where id>=past.born and id<past.died)',
-		'tuple',
-	);
-	yield* byWindow(store, (from, to) => statement.all(from, to, first, last));
+	const name = `${table.name}_past`;
+	const sql =
+		`select ${columns.join(', ')} from ${name} as past where died>? and born<=?` +
+		' and not exists(select 1 from snapshot where id>=past.born and id<past.died)';
+	yield* byWindow<Row>(store.db, { table: name, key: pastKeyColumns(table) }, sql, [first, last], 'tuple');
 }
 
-/** Reads what hangs on inodes, from the first to the last, so many at once as can be read in one step. */
-function* byWindow<T>({ head }: TreeParts, read: (fromIno: number, toIno: number) => T): Generator<T> {
-	const end = head.values().nextIno;
-	let width = 4096;
-	for (let from = 1; from < end; ) {
+/**
+ * Reads a table from its first row to its last, so many rows at once as can be read in one step. `sql` ends in a condition.
+ * What is written meanwhile behind the last key that was read is met, and what is written before it is not.
+ */
+function* byWindow<Row>(
+	db: Database,
+	{ table, key }: { readonly table: string; readonly key: readonly string[] },
+	sql: string,
+	parameters: readonly SqlValue[],
+	shape: RowShape,
+): Generator<Row[]> {
+	const columns = key.join(', ');
+	const marks = key.map(() => '?').join(', ');
+	const edge = db.prepare<SqlValue[]>(
+		`select ${columns} from ${table} where (${columns})>(${marks}) order by ${columns} limit 1 offset ?`,
+		'tuple',
+	);
+	const read = db.prepare<Row>(`${sql} and (${columns})>(${marks}) and (${columns})<=(${marks})`, shape);
+	// every key begins with the number of an inode
+	let from: SqlValue[] | undefined = key.map(() => -1);
+	for (let size = ROWS_AT_FIRST; from !== undefined; ) {
 		const start = performance.now();
-		const found = read(from, from + width);
+		const next: SqlValue[] | undefined = edge.get(...from, size);
+		const rows = read.all(...parameters, ...from, ...(next ?? key.map(() => Number.MAX_SAFE_INTEGER)));
 		const tookMs = performance.now() - start;
-		from += width;
-		if (tookMs < STEP_MS / 4) width *= 2;
-		else if (tookMs > STEP_MS) width = Math.max(1, width >> 1);
-		yield found;
+		if (tookMs < STEP_MS / 4) size *= 2;
+		else if (tookMs > STEP_MS) size = Math.max(ROWS_AT_LEAST, size >> 1);
+		from = next;
+		yield rows;
 	}
 }
 

@@ -1,11 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { fileChange } from '../../test/support/file-content.ts';
 import { dumpStore } from '../../test/support/store-work.ts';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
+import { dumpView } from '../../test/support/tree-model.ts';
 import { Refusal } from '../base/refusal.ts';
+import { collectGarbage } from './gc.ts';
 import { checkIntegrity } from './integrity.ts';
 import { Store } from './store.ts';
 
@@ -82,6 +84,52 @@ test.skipIf(!mountable)(`a session is not created on a full disk, and leaves not
 		execFileSync('umount', [disk]);
 	}
 });
+
+test.skipIf(!mountable).each([
+	['large files', 1, 1_500_000, 20],
+	['small files', 500, 3000, 20],
+] as const)(
+	`gc of %s works on a disk that is nearly full, and needs no second copy${unless}`,
+	(_, files, bytes, count) => {
+		using place = temporaryDirectory();
+		const disk = place.join('disk');
+		mkdirSync(disk);
+		execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', disk]);
+		try {
+			const path = `${disk}/s.db`;
+			const store = Store.create(path);
+			const root = store.write(() => store.tree.addRoot('project', null).ino);
+			for (let sec = 0; sec < count; sec++) {
+				const changes = Array.from({ length: files }, (_, index) => fileChange(`f${index}`, randomBytes(bytes)));
+				const staged = store.tree.stage(changes);
+				store.write(() => {
+					store.tree.apply(root, changes, staged);
+					store.tree.snapshot({ trigger: 'quiet', created: { sec, nsec: 0 } });
+				});
+			}
+			store.close();
+			const before = statSync(path).size;
+			expect(before).toBeGreaterThan(files * bytes * count);
+			leaveFree(disk, GC_ROOM_BYTES);
+			const opened = Store.open(path, 'tree');
+			const shown = [...dumpView(opened.tree.at(count), root)];
+			collectGarbage(opened, { drop: opened.snapshots.list().map(({ id }) => id) });
+			expect([...dumpView(opened.tree.at(count), root)]).toEqual(shown);
+			opened.close();
+			expect(statSync(path).size).toBeLessThan(2 * files * bytes);
+		} finally {
+			execFileSync('umount', [disk]);
+		}
+	},
+);
+
+/** What gc says in its help to need. */
+const GC_ROOM_BYTES = 4 * 1024 * 1024;
+
+function leaveFree(disk: string, bytes: number): void {
+	const { bavail, bsize } = statfsSync(disk);
+	writeFileSync(`${disk}/rest`, Buffer.alloc(Number(bavail) * Number(bsize) - bytes));
+}
 
 /** Whether this process may mount. */
 function canMount(): boolean {

@@ -37,11 +37,26 @@ export function collectGarbage(store: Pick<TreeParts, 'db' | 'write'>, options: 
 	const { dryRun = false, progress = silent } = options;
 	const { dropped, spared } = chooseSnapshots(store.db, options);
 	if (dryRun) return { dryRun, dropped, spared, ...measure(store.db, dropped) };
-	dropSnapshots(store, dropped);
-	const pastRows = collectPastRows(store, progress);
-	const blobs = collectBlobs(store, progress);
-	const freedBytes = shrink(store, progress);
-	return { dryRun, dropped, spared, pastRows, blobs: blobs.length, blobBytes: totalBytes(blobs), freedBytes };
+	return withShortWal(store.db, () => {
+		dropSnapshots(store, dropped);
+		const pastRows = collectPastRows(store, progress);
+		const blobs = collectBlobs(store, progress);
+		const freedBytes = shrink(store, progress);
+		return { dryRun, dropped, spared, pastRows, blobs: blobs.length, blobBytes: totalBytes(blobs), freedBytes };
+	});
+}
+
+/** Pages of the -wal that are written back at once meanwhile: it is for disks that are nearly full. */
+const WAL_PAGES = 100;
+
+function withShortWal<T>(db: Database, action: () => T): T {
+	const before = db.pragma('wal_autocheckpoint') as number;
+	db.pragma(`wal_autocheckpoint=${WAL_PAGES}`);
+	try {
+		return action();
+	} finally {
+		db.pragma(`wal_autocheckpoint=${before}`);
+	}
 }
 
 /** What would go: counted against a temporary table of the snapshots that would be left, so that nothing is written. */

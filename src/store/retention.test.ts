@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DatedHistory, type DatedSnapshot, snapshotsToDrop } from './retention.ts';
+import { type DatedHistory, type DatedSnapshot, decideRetention, type RetentionRule } from './retention.ts';
 
 const DAY = 24 * 60 * 60;
 const NOW = { sec: 1_000 * DAY, nsec: 500 };
@@ -9,7 +9,11 @@ function aged(id: number, parent: number | null, days: number, tag: string | nul
 	return { id, parent, tag, created: { sec: NOW.sec - days * DAY, nsec: NOW.nsec } };
 }
 
-describe('snapshotsToDrop', () => {
+function snapshotsToDrop(history: DatedHistory, rule: RetentionRule, now: typeof NOW): readonly number[] {
+	return decideRetention(history, rule, now).drop;
+}
+
+describe('decideRetention', () => {
 	// 1 - 2 - 3 (position); 2 - 4 - 5; 2 - 6 - 7 (tag); 2 - 8 (redo); 2 - 9 (young)
 	const history: DatedHistory = {
 		snapshots: [
@@ -50,6 +54,20 @@ describe('snapshotsToDrop', () => {
 
 	it('keeps what either rule keeps', () => {
 		expect(snapshotsToDrop(history, { keepLast: 5, keepWithinSeconds: 7 * DAY }, NOW)).toEqual([1, 2, 4]);
+	});
+
+	it('says of each that stays why it does', () => {
+		const why = (rule: RetentionRule) => decideRetention(history, rule, NOW).kept.map((kept) => [kept.id, kept.why]);
+		expect(why({})).toEqual([
+			[1, 'grown from'],
+			[2, 'grown from'],
+			[3, 'position'],
+			[6, 'grown from'],
+			[7, 'tagged'],
+			[8, 'redo'],
+			[9, 'young'],
+		]);
+		expect(why({ keepLast: 1 }).at(-1)).toEqual([9, 'newest']);
 	});
 
 	it('ends on parents that lead in a circle', () => {

@@ -3,8 +3,11 @@ import type { TreeParts } from './tree-parts.ts';
 /** Milliseconds of work in one transaction of background work, so that with its commit it stays below 25. */
 const BATCH_BUDGET_MS = 12;
 
+/** Items of one transaction at most: each may change a page or two, and the -wal must hold them. */
+const BATCH_ITEMS = 256;
+
 /**
- * Does a write for each item, in transactions that are closed after some milliseconds, so that other writers get their
+ * Does a write for each item, in transactions that are closed after some milliseconds or items, so that other writers get their
  * turn; inside a transaction it joins that one. `beforeCommit` is the last write of each. What is committed stays done
  * when a later write fails. Items are taken inside the transaction, right before they are written.
  */
@@ -20,7 +23,7 @@ export function writeInBatches<T>(
 		while (!done) {
 			store.write(() => {
 				const end = performance.now() + BATCH_BUDGET_MS;
-				while (!done && performance.now() < end) {
+				for (let count = 0; !done && count < BATCH_ITEMS && performance.now() < end; count++) {
 					const next = iterator.next();
 					if (next.done === true) done = true;
 					else write(next.value);

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { placeInStore } from '../../src/session/session-place.ts';
 import { presentAccount, type Ran } from '../support/accounts.ts';
 import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 
@@ -118,6 +119,23 @@ test('a restore that has no room is done by the next command, or not at all', ()
 		rig.cli.json(['restore', 'project', '2', '--yes']);
 		expect(rig.inside('cat big | wc -c')).toBe('6000000\n');
 		expect(rig.cli.run(['doctor']).code).toBe(0);
+	});
+});
+
+test('gc makes room on a disk that is nearly full', () => {
+	withStore((rig, disk) => {
+		for (const name of ['one', 'two', 'three']) rig.inside(`echo ${name} > name; head -c 5000000 /dev/urandom > big`);
+		rig.inside('rm big');
+		const size = () => statSync(placeInStore(rig.cli.storePath, 'project').dbPath).size;
+		const before = size();
+		disk.leave(4 * MIB);
+		const ran = rig.cli.run(['gc', 'project', '--keep-last', '1']);
+		expect(ran).toMatchObject({ code: 0, stderr: '' });
+		expect(ran.stdout).toBe(
+			'dropped 4 snapshots of session project and 14 MiB of content\nkept 1 snapshot: 1 position\n',
+		);
+		expect(before - size()).toBeGreaterThan(14_000_000);
+		expect(rig.inside('cat name; ls')).toBe('three\nname\n');
 	});
 });
 

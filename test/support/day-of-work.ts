@@ -30,10 +30,9 @@ export interface DayReport {
 	readonly changedBytes: number;
 	/** Of these, what the present and the remaining snapshots hold. */
 	readonly heldBytes: number;
-	/** One thinning step of each, in milliseconds. */
-	readonly stepMs: readonly number[];
-	/** One whole thinning each. */
+	/** Every thinning that dropped something, in milliseconds, and the slowest of its steps. */
 	readonly thinningMs: readonly number[];
+	readonly slowestStepMs: readonly number[];
 }
 
 const CHUNK_BYTES = 65_536;
@@ -67,7 +66,7 @@ class Day {
 	readonly #random = randomOf(7);
 	readonly #files = new Map<string, Buffer>();
 	readonly #chunks = new Map<string, number>();
-	readonly #stepMs: number[] = [];
+	readonly #slowestStepMs: number[] = [];
 	readonly #thinningMs: number[] = [];
 	#largestBytes = 0;
 	#thinnedAt = 0;
@@ -105,8 +104,8 @@ class Day {
 			largestBytes: this.#largestBytes,
 			changedBytes: [...this.#chunks.values()].reduce((sum, size) => sum + size, 0),
 			heldBytes,
-			stepMs: this.#stepMs,
 			thinningMs: this.#thinningMs,
+			slowestStepMs: this.#slowestStepMs,
 		};
 	}
 
@@ -145,13 +144,17 @@ class Day {
 		const start = performance.now();
 		let before = start;
 		let dropped = 0;
+		let slowest = 0;
 		for (const gone of thinInSteps(this.#store, { now: { sec, nsec: 0 }, redo: [], atLeast: this.#options.atLeast })) {
 			const now = performance.now();
-			this.#stepMs.push(now - before);
+			slowest = Math.max(slowest, now - before);
 			before = now;
 			dropped += gone;
 		}
-		if (dropped > 0) this.#thinningMs.push(performance.now() - start);
+		if (dropped > 0) {
+			this.#thinningMs.push(performance.now() - start);
+			this.#slowestStepMs.push(slowest);
+		}
 		this.#look();
 	}
 
