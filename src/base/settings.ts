@@ -49,3 +49,6 @@ export const VARIABLES_SET: readonly Omit<EnvironmentVariable, 'otherwise'>[] = 
 	{ name: 'DROPCLOTH_SOCKET', meaning: 'the channel by which the command can ask for a checkpoint, when there is one' },
 	{ name: 'PWD', meaning: 'the working directory, which is the same path as outside' },
 ];
+
+/** When automatic checkpoints are taken where a run does not say: after so long a rest, and after so long without one. */
+export const CHECKPOINT_TIMES = { quietMs: 2_000, intervalMs: 60_000 };

@@ -1,18 +1,21 @@
 import { resolve } from 'node:path';
 import type { FlagParametersForType } from '@stricli/core';
 import { Refusal } from '../base/refusal.ts';
+import { CHECKPOINT_TIMES } from '../base/settings.ts';
 import type { BackendChoice } from '../sandbox/backend.ts';
 import type { SnapshotPolicy } from '../session/live-run.ts';
 import type { RunRequest } from '../session/run-session.ts';
 import type { CliContext } from './context.ts';
 import { nodeOnPath } from './package-paths.ts';
-import { parseDurationSeconds } from './parse-duration.ts';
+import { durationBetween, parseDurationSeconds } from './parse-duration.ts';
 import { parseSizeBytes } from './parse-size.ts';
 
 /** Flags of every command that runs something in the sandbox. */
 export interface SandboxFlags {
 	readonly mountBackend: BackendChoice;
 	readonly snapshots: SnapshotPolicy;
+	readonly quiet?: number;
+	readonly checkpointInterval?: number;
 	readonly reads: 'home' | 'project';
 	readonly net: string;
 	readonly bind?: readonly string[];
@@ -40,6 +43,13 @@ const repeated = (brief: string, placeholder: string) =>
 	}) as const;
 const off = (brief: string) => ({ kind: 'boolean', brief, default: false, withNegated: false }) as const;
 
+const seconds = (ms: number) => `${ms / 1000}s`;
+
+/** Each checkpoint stops everything inside for a moment. */
+const LEAST_QUIET = '50ms';
+const LEAST_INTERVAL = '200ms';
+const MOST = '7d';
+
 export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	mountBackend: {
 		kind: 'enum',
@@ -50,8 +60,23 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	snapshots: {
 		kind: 'enum',
 		values: ['all', 'checkpoints', 'exit', 'none'],
-		brief: 'When snapshots are taken by themselves: at start and exit, on request only, at exit only, never',
+		brief:
+			'When snapshots are taken by themselves: at start, checkpoints and exit; checkpoints only; at exit only; never',
 		default: 'all',
+	},
+	quiet: {
+		kind: 'parsed',
+		parse: durationBetween(LEAST_QUIET, MOST),
+		brief: `A checkpoint is taken when nothing was written for so long: 500ms, 10s; ${seconds(CHECKPOINT_TIMES.quietMs)} when left out`,
+		optional: true,
+		placeholder: 'D',
+	},
+	checkpointInterval: {
+		kind: 'parsed',
+		parse: durationBetween(LEAST_INTERVAL, MOST),
+		brief: `And when so long was written without such a rest: 30s, 5m; ${seconds(CHECKPOINT_TIMES.intervalMs)} when left out`,
+		optional: true,
+		placeholder: 'D',
 	},
 	reads: {
 		kind: 'enum',
@@ -108,7 +133,7 @@ export function sandboxRequest(
 		installed,
 		network,
 	}: Pick<RunRequest['sandbox'], 'storePath' | 'command' | 'installed' | 'network'>,
-): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'timeoutMs' | 'quotaBytes' | 'backend'> {
+): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'checkpoints' | 'timeoutMs' | 'quotaBytes' | 'backend'> {
 	// of P:Q, with Q absolute, this makes P absolute
 	const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cli.cwd, path));
 	return {
@@ -129,6 +154,10 @@ export function sandboxRequest(
 		},
 		environment: { outer: cli.env, set: variables(flags.env ?? []), pass: flags.passEnv ?? [], clear: flags.clearEnv },
 		snapshots: flags.snapshots,
+		checkpoints: {
+			quietMs: flags.quiet ?? CHECKPOINT_TIMES.quietMs,
+			intervalMs: flags.checkpointInterval ?? CHECKPOINT_TIMES.intervalMs,
+		},
 		timeoutMs: flags.timeout === undefined ? null : flags.timeout * 1000,
 		quotaBytes: flags.quota ?? null,
 		backend: flags.mountBackend,

@@ -21,13 +21,22 @@ export function closeFd(fd: number): void {
 
 /** The names that a directory holds, in the order in which the filesystem keeps them, without `.` and `..`. */
 export function listIn(directory: number): string[] {
+	return list(directory, false);
+}
+
+/** Those of them that are directories, or that the filesystem does not say what they are. */
+export function listDirectoriesIn(directory: number): string[] {
+	return list(directory, true);
+}
+
+function list(directory: number, directoriesOnly: boolean): string[] {
 	const fd = openIn(directory, '.', O_RDONLY | O_DIRECTORY);
 	try {
 		const names: string[] = [];
 		for (;;) {
 			const length = checked(libc().getdents64(fd, listing, listing.length), 'readdir');
 			if (length === 0) return names;
-			pushNames(listing.subarray(0, length), names);
+			pushNames(listing.subarray(0, length), directoriesOnly, names);
 		}
 	} finally {
 		closeFd(fd);
@@ -93,16 +102,21 @@ const listing = Buffer.alloc(65_536);
 
 /** struct linux_dirent64: ino (8), off (8), record length (2), type (1), name that ends in NUL. */
 const RECORD_LENGTH = 16;
+const TYPE = 18;
 const NAME = 19;
+const DT_UNKNOWN = 0;
+const DT_DIR = 4;
 const DOT = 0x2e;
 
-function pushNames(records: Buffer, names: string[]): void {
+function pushNames(records: Buffer, directoriesOnly: boolean, names: string[]): void {
 	for (let at = 0; at < records.length; ) {
 		const next = at + records.readUInt16LE(at + RECORD_LENGTH);
+		const type = records[at + TYPE];
 		const start = at + NAME;
+		at = next;
+		if (directoriesOnly && type !== DT_DIR && type !== DT_UNKNOWN) continue;
 		const end = records.indexOf(0, start);
 		if (!isDots(records, start, end - start)) names.push(nameOf(records, start, end));
-		at = next;
 	}
 }
 

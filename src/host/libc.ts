@@ -47,6 +47,9 @@ export interface Libc {
 	fsetxattr: Call<[fd: number, name: CString, value: Buffer, bytes: number, flags: number]>;
 	socketpair: Call<[family: number, type: number, protocol: number, into: Buffer]>;
 	recvmsg: Call<[fd: number, message: Buffer, flags: number]>;
+	read: Call<[fd: number, into: Buffer, bytes: number]>;
+	inotify_init1: Call<[flags: number]>;
+	inotify_add_watch: Call<[fd: number, path: CString, mask: number]>;
 	/** syscall(2) with the shape of openat2, which has no wrapper in libc. */
 	syscallOpenat2: Call<[number: number, directory: number, path: CString, how: Buffer, bytes: number]>;
 }
@@ -86,6 +89,9 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 	fsetxattr: 'int fsetxattr(int, const char *, const void *, unsigned long, int)',
 	socketpair: 'int socketpair(int, int, int, void *)',
 	recvmsg: 'long recvmsg(int, void *, int)',
+	read: 'long read(int, void *, unsigned long)',
+	inotify_init1: 'int inotify_init1(int)',
+	inotify_add_watch: 'int inotify_add_watch(int, const char *, unsigned int)',
 	syscallOpenat2: 'long syscall(long, int, const char *, void *, unsigned long)',
 };
 

@@ -73,7 +73,8 @@ describe.each(accounts())('over a real overlay, as $name', (account) => {
 	});
 
 	it('sees a renamed directory as renamed, and hard links as one inode', () => {
-		world.inside(FIRST);
+		// what was written within the clock's last tick would be read again
+		world.inside(`${FIRST}\nsleep 0.02`);
 		world.takeIn();
 		world.inside('mv fresh renamed');
 		const changes = world.scan();

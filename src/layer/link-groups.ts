@@ -28,16 +28,21 @@ export function findLinkGroups(memory: ScanMemory, touched: readonly Touched[]):
 	return Array.from(byIno, ([ino, names]) => ({ link: String(ino), names })).filter(({ names }) => names.length > 1);
 }
 
-/** They are of the same inode, so that what was read of one name holds for all. */
+/**
+ * They are of the same inode, so that what was read of one name holds for all. A name that was not looked at may be
+ * remembered from when it was the only one.
+ */
 function addUntouched(memory: ScanMemory, byIno: ReadonlyMap<bigint, Touched[]>): void {
 	const { records, count } = memory;
+	const lowWords = new Set(Array.from(byIno.keys(), (ino) => Number(ino & 0xffff_ffffn)));
 	let parents: Int32Array | null = null;
 	for (let index = 0; index < count; index++) {
 		const at = index * record.RECORD_WORDS;
-		if (record.recordLinks(records, at) < 2) continue;
+		if (!lowWords.has(record.recordInoLow(records, at))) continue;
 		const names = byIno.get(record.recordIno(records, at));
 		const [first] = names ?? [];
 		if (names === undefined || first === undefined || names.some((name) => name.index === index)) continue;
+		if (!record.sameIdentity(records, at, records, first.index * record.RECORD_WORDS)) continue;
 		parents ??= parentsOf(memory);
 		record.copyRecord(records, index, records, first.index);
 		names.push({ index, oldIndex: index, path: pathOf(memory, parents, index), inode: first.inode });

@@ -84,12 +84,29 @@ export class ScanMemory {
 		return -1;
 	}
 
+	/** Paths of the directories that hold a record such as this, which is told by the word at which it begins. */
+	*directoriesOf(isWanted: (records: Uint32Array, at: number) => boolean): Generator<string> {
+		for (const [index, path] of this.#walk()) {
+			const first = this.records[index * RECORD_WORDS + FIRST_CHILD] as number;
+			const end = first + (this.records[index * RECORD_WORDS + CHILD_COUNT] as number);
+			for (let child = first; child < end; child++) {
+				if (!isWanted(this.records, child * RECORD_WORDS)) continue;
+				yield path;
+				break;
+			}
+		}
+	}
+
 	/** Every path, each directory before what it holds; the first is '' for the upper directory itself. */
 	*paths(): Generator<string> {
+		for (const [, path] of this.#walk()) yield path;
+	}
+
+	*#walk(): Generator<[index: number, path: string]> {
 		const open: [index: number, path: string][] = this.count === 0 ? [] : [[0, '']];
 		for (let next = open.pop(); next !== undefined; next = open.pop()) {
 			const [index, path] = next;
-			yield path;
+			yield next;
 			const first = this.records[index * RECORD_WORDS + FIRST_CHILD] as number;
 			const count = this.records[index * RECORD_WORDS + CHILD_COUNT] as number;
 			for (let child = first + count - 1; child >= first; child--) {

@@ -88,6 +88,11 @@ export function recordIno(records: Uint32Array, at: number): bigint {
 	return (BigInt(records[at + KEPT_INO + 1] as number) << 32n) | BigInt(records[at + KEPT_INO] as number);
 }
 
+/** The low 32 bits of it. */
+export function recordInoLow(records: Uint32Array, at: number): number {
+	return records[at + KEPT_INO] as number;
+}
+
 export function recordMode(records: Uint32Array, at: number): number {
 	return (records[at + KEPT_MODE] as number) & 0xffff;
 }

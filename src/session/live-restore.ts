@@ -41,9 +41,9 @@ export function restoreLive(
 	request: RestoreRequest,
 	expected: number | null,
 ): Promise<RestoreReport | null> {
-	const { session, layer, launched, facts } = run;
+	const { session } = run;
 	return run.inOrder(() =>
-		takeInAndHold(session, layer, launched, facts.seenAt, facts.started, (init) => {
+		takeInAndHold(run.takeInPlace, (init) => {
 			const scope = scopeOf(session, request);
 			const plan = planRestore(session, request.aim, scope);
 			if (plan === null) return null;

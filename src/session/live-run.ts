@@ -3,10 +3,12 @@ import { Refusal } from '../base/refusal.ts';
 import type { Launched, Outcome } from '../sandbox/launch.ts';
 import { Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
+import { AutoCheckpoints } from './auto-checkpoints.ts';
+import type { CheckpointTimes } from './checkpoint-clock.ts';
 import { ControlServer } from './control-server.ts';
 import type { ControlHandlers } from './control-verbs.ts';
 import type { KernelLive } from './kernel-live.ts';
-import { type Moment, type SeenAt, takeInLive } from './live-take-in.ts';
+import { type Moment, type SeenAt, type TakeInManner, type TakeInPlace, takeInLive } from './live-take-in.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
 import type { QuotaWatch } from './quota.ts';
 import type { Notify, OwnedSession } from './session.ts';
@@ -16,6 +18,8 @@ import { TakeIn } from './take-in.ts';
 /** When snapshots are taken by themselves. A layer is taken in at its end in any case. */
 export type SnapshotPolicy = 'all' | 'checkpoints' | 'exit' | 'none';
 
+const TAKE_CHECKPOINTS: ReadonlySet<SnapshotPolicy> = new Set(['all', 'checkpoints']);
+
 /** What is known of a run when its command has been started. */
 export interface LiveRunFacts {
 	readonly argv: readonly string[];
@@ -23,6 +27,7 @@ export interface LiveRunFacts {
 	/** When the launch began: until then the layer held nothing that the store does not. */
 	readonly started: Time;
 	readonly snapshots: SnapshotPolicy;
+	readonly checkpoints: CheckpointTimes;
 	readonly seenAt: SeenAt;
 	/** Null without a quota. */
 	readonly quota: QuotaWatch | null;
@@ -53,6 +58,8 @@ export class LiveRun {
 	readonly #nextAtStart: number;
 	/** The last thing asked for: one at a time, in order. */
 	#work: Promise<unknown> = Promise.resolve();
+	/** Null when none are to be taken. */
+	#checkpoints: AutoCheckpoints | null = null;
 
 	private constructor(session: OwnedSession, layer: KernelLive, launched: Launched, facts: LiveRunFacts) {
 		this.session = session;
@@ -80,12 +87,15 @@ export class LiveRun {
 				if (!launched.hasEnded) this.#describe();
 			})
 			.catch((error: Error) => this.facts.notify(`others cannot see what runs: ${error.message}`));
+		if (TAKE_CHECKPOINTS.has(this.facts.snapshots)) this.#checkpoints = new AutoCheckpoints(this);
 		const outcome = await launched.ended;
 		server.close();
+		this.#checkpoints?.stop();
 		await this.#settled();
 		const trace = this.#finish(outcome);
 		await described;
-		await this.#thin();
+		await this.thin();
+		this.#checkpoints?.close();
 		return { outcome, trace };
 	}
 
@@ -103,10 +113,27 @@ export class LiveRun {
 		describeRun(this.session.place, { layer: this.layer.place, started, argv, init, quota: quota?.state ?? null });
 	}
 
-	/** Takes the layer in as it is at one moment, when everything asked for before is done; `within` joins the transaction. */
-	takeIn<T>(within: (moment: Moment) => T): Promise<T> {
+	/** What there is to be taken in. */
+	get takeInPlace(): TakeInPlace {
+		const { session, layer, launched } = this;
 		const { seenAt, started } = this.facts;
-		return this.inOrder(() => takeInLive(this.session, this.layer, this.launched, seenAt, started, within));
+		return { session, layer, launched, seenAt, agreedAt: started, watch: this.#checkpoints?.watch ?? null };
+	}
+
+	/** Takes the layer in as it is at one moment, when everything asked for before is done; `within` joins the transaction. */
+	async takeIn<T>(within: (moment: Moment) => T): Promise<T> {
+		const taken = await this.takeInAs({}, within);
+		if (taken === null) throw new Error('a layer was not taken in');
+		return taken.result;
+	}
+
+	/** The same in a manner; null when only news were wanted and there are none. */
+	takeInAs<T>(manner: TakeInManner, within: (moment: Moment) => T): Promise<{ readonly result: T } | null> {
+		return this.inOrder(async () => {
+			const taken = await takeInLive(this.takeInPlace, manner, within);
+			this.#checkpoints?.takenIn();
+			return taken;
+		});
 	}
 
 	/** Does something when everything asked for before is done: only one thing at a time changes the tree. */
@@ -137,8 +164,8 @@ export class LiveRun {
 		return trace;
 	}
 
-	/** A run that made no history leaves it alone. */
-	async #thin(): Promise<void> {
+	/** Thins old checkpoints for a moment. A run that made no history leaves it alone. */
+	async thin(): Promise<void> {
 		const { store } = this.session;
 		if (store.snapshots.next() === this.#nextAtStart) return;
 		const { thinHistory } = await import('./thin-session.ts');

@@ -1,17 +1,38 @@
 import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
 import type { Time } from '../base/inode.ts';
-import { isWithin } from '../base/paths.ts';
+import { isWithin, parentPath } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import type { Launched } from '../sandbox/launch.ts';
-import { mappedFiles } from '../sandbox/mapped-files.ts';
+import { writableFiles } from '../sandbox/writable-files.ts';
 import type { KernelLive } from './kernel-live.ts';
 import { type LayerRole, upperPath } from './layer-place.ts';
+import type { LayerWatch } from './layer-watch.ts';
 import type { OwnedSession } from './session.ts';
 import { TakeIn } from './take-in.ts';
 
 /** The trees of a live layer by where they are seen inside. */
 export type SeenAt = ReadonlyMap<LayerRole, string>;
+
+/** What a live layer is, and what is known of it. */
+export interface TakeInPlace {
+	readonly session: OwnedSession;
+	readonly layer: KernelLive;
+	readonly launched: Launched;
+	readonly seenAt: SeenAt;
+	/** When the layer was last known to hold nothing that the store does not: see OriginFinder. */
+	readonly agreedAt: Time;
+	/** Null when nobody watches the layer. */
+	readonly watch: LayerWatch | null;
+}
+
+/** How a layer is to be looked at. */
+export interface TakeInManner {
+	/** Look everywhere first, whatever the watch says. */
+	readonly isFull?: boolean;
+	/** Write nothing when there is nothing new. */
+	readonly onlyNews?: boolean;
+}
 
 /** The moment at which a live layer was looked at. */
 export interface Moment {
@@ -21,48 +42,79 @@ export interface Moment {
 	readonly frozenMs: number;
 }
 
+/** A first look that takes longer leaves so much behind that another follows it before anything is stopped. */
+const LONG_LOOK_MS = 200;
+const MOST_LOOKS = 3;
+
 /**
  * Takes a live layer in as it is at one moment. What is new is read while everything runs; then all stands still for as
- * long as it takes to look again and to read what moved since. `within` joins the transaction.
+ * long as it takes to look again, where something happened meanwhile, and to read what moved. `within` joins the
+ * transaction, and what it gives is the `result`. Null when only news were wanted and there are none.
  */
 export async function takeInLive<T>(
-	session: OwnedSession,
-	layer: KernelLive,
-	launched: Launched,
-	seenAt: SeenAt,
-	agreedAt: Time,
+	place: TakeInPlace,
+	manner: TakeInManner,
 	within: (moment: Moment) => T,
-): Promise<T> {
-	const takeIn = new TakeIn(session.store, layer, agreedAt);
+): Promise<{ readonly result: T } | null> {
+	const { session, layer, launched, watch } = place;
+	const takeIn = new TakeIn(session.store, layer, place.agreedAt);
 	const init = await launched.init;
-	takeIn.scan(init === null ? new Map() : flushMapped(layer, seenAt, mappedFiles(init)));
-	const before = takeIn.changed;
-	if (init === null) return takeIn.commit(() => within({ atRest: true, frozenMs: 0 }));
+	let mark = lookAround(place, takeIn, init, manner.isFull === true);
+	const before = takeIn.news;
+	const hasNews = () => manner.onlyNews !== true || takeIn.news > 0;
+	const commit = (moment: Moment) => {
+		if (!hasNews()) return null;
+		const result = takeIn.commit(() => within(moment));
+		watch?.taken(mark);
+		return { result };
+	};
+	if (init === null) return commit({ atRest: true, frozenMs: 0 });
+	if (!hasNews() && layer.mapped.size === 0 && watch?.attend(0) === false) return null;
 	let mapped = layer.mapped;
 	const { frozenMs, undisturbed } = await layer.freeze(() => {
-		mapped = flushMapped(layer, seenAt, mappedFiles(init));
-		takeIn.scan(mapped);
+		const { mapped: mappedNow, open } = writableFiles(init, watch !== null);
+		mapped = flushMapped(place, mappedNow);
+		// after all stand still: what happened until then is in the queue
+		const now = watch?.mark() ?? 0;
+		takeIn.scan(mapped, (role) => withParents(watch?.changedSince(role, mark), inTrees(place, open).get(role)));
+		mark = now;
 	});
-	const result = takeIn.commit(() => within({ atRest: undisturbed && takeIn.changed === before, frozenMs }));
+	const result = commit({ atRest: undisturbed && takeIn.news === before, frozenMs });
 	layer.mapped = mapped;
 	return result;
+}
+
+/** Looks while everything runs, until a look was short; the mark before the last one. */
+function lookAround(place: TakeInPlace, takeIn: TakeIn, init: number | null, isFull: boolean): number {
+	const { watch } = place;
+	let since: number | undefined;
+	for (let looks = 1; ; looks++) {
+		const beganMs = performance.now();
+		const mark = watch?.mark() ?? 0;
+		const mapped = init === null ? new Map() : flushMapped(place, writableFiles(init, false).mapped);
+		const last = since;
+		takeIn.scan(mapped, (role) => (isFull && looks === 1 ? null : (watch?.changedSince(role, last) ?? null)));
+		if (looks === MOST_LOOKS || performance.now() - beganMs < LONG_LOOK_MS) return mark;
+		since = mark;
+	}
+}
+
+function withParents(
+	directories: ReadonlySet<string> | null | undefined,
+	files: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> | null {
+	return directories ? new Set([...directories, ...Array.from(files, parentPath)]) : null;
 }
 
 /**
  * The same for what is to be done before anything goes on: everything that the layer holds is committed while all stands
  * still, and then `still` is called with the first process inside, or with null when nothing runs any more.
  */
-export async function takeInAndHold<T>(
-	session: OwnedSession,
-	layer: KernelLive,
-	launched: Launched,
-	seenAt: SeenAt,
-	agreedAt: Time,
-	still: (init: number | null) => T,
-): Promise<T> {
-	const takeIn = new TakeIn(session.store, layer, agreedAt);
+export async function takeInAndHold<T>(place: TakeInPlace, still: (init: number | null) => T): Promise<T> {
+	const { session, layer, launched } = place;
+	const takeIn = new TakeIn(session.store, layer, place.agreedAt);
 	const init = await launched.init;
-	const look = () => (init === null ? new Map() : flushMapped(layer, seenAt, mappedFiles(init)));
+	const look = () => (init === null ? new Map() : flushMapped(place, writableFiles(init, false).mapped));
 	takeIn.scan(look());
 	let result: { value: T } | null = null;
 	await layer.freeze(() => {
@@ -80,13 +132,21 @@ export async function takeInAndHold<T>(
  * Writes back the pages of files that are mapped shared and writable, so that the next store through the mapping moves the
  * file's times. Returns them as paths in each tree: their content has to be read whatever their times say.
  */
-function flushMapped(layer: KernelLive, seenAt: SeenAt, mapped: ReadonlySet<string>): Map<LayerRole, Set<string>> {
+function flushMapped(place: TakeInPlace, mapped: ReadonlySet<string>): Map<LayerRole, Set<string>> {
+	const found = inTrees(place, mapped);
+	for (const [role, paths] of found) {
+		for (const path of paths) if (!flush(`${upperPath(place.layer.place, role)}/${path}`)) paths.delete(path);
+	}
+	return found;
+}
+
+/** Absolute paths as they are seen inside, as paths in each tree; those in none are left out. */
+function inTrees({ seenAt }: TakeInPlace, seen: ReadonlySet<string>): Map<LayerRole, Set<string>> {
 	const found = new Map<LayerRole, Set<string>>();
-	for (const seen of mapped) {
-		const role = innermostRole(seenAt, seen);
+	for (const absolute of seen) {
+		const role = innermostRole(seenAt, absolute);
 		if (role === null) continue;
-		const path = seen.slice((seenAt.get(role) as string).length + 1);
-		if (!flush(`${upperPath(layer.place, role)}/${path}`)) continue;
+		const path = absolute.slice((seenAt.get(role) as string).length + 1);
 		found.set(role, (found.get(role) ?? new Set()).add(path));
 	}
 	return found;

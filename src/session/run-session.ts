@@ -15,6 +15,7 @@ import type { SandboxRequest } from '../sandbox/sandbox-request.ts';
 import type { SignalTaker } from '../sandbox/signals.ts';
 import { checkBaseInPlace } from './base-directory.ts';
 import { ChannelServer } from './channel-server.ts';
+import type { CheckpointTimes } from './checkpoint-clock.ts';
 import { EarlyEnd, type EndReason } from './early-end.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
 import type { RunTrace, SnapshotPolicy } from './live-run.ts';
@@ -34,6 +35,8 @@ export interface RunRequest {
 	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'channel' | 'lock' | 'control'>;
 	readonly environment: Pick<EnvironmentRequest, 'outer' | 'set' | 'pass' | 'clear'>;
 	readonly snapshots: SnapshotPolicy;
+	/** When snapshots are taken while the command goes on, by a policy that wants any. */
+	readonly checkpoints: CheckpointTimes;
 	/** After which the command is ended; null lets it take as long as it wants. */
 	readonly timeoutMs: number | null;
 	/** Bytes of disk that the layer may take; null for as many as there are. */
@@ -270,6 +273,7 @@ async function accompany(
 			cwd,
 			started: started.started,
 			snapshots: request.snapshots,
+			checkpoints: request.checkpoints,
 			seenAt: started.seenAt,
 			quota,
 			notify: request.notify,

@@ -20,6 +20,9 @@ interface Found {
 	readonly staged: Staged;
 }
 
+/** In which directories of a tree something may have changed; null for anywhere. */
+type DirectoriesOf = (role: LayerRole) => ReadonlySet<string> | null;
+
 /**
  * Takes what a live layer holds into the store. Scanning reads and stores content while the layer is in use; `commit` makes
  * all of it the present in one transaction. A second scan before the commit reads only what moved since the first.
@@ -30,6 +33,9 @@ export class TakeIn {
 	readonly #origins: OriginFinder;
 	readonly #memories = new Map<LayerRole, ScanMemory>();
 	readonly #found: Found[] = [];
+	/** What files that had to be read again were, as the last scan found them. */
+	readonly #reread = new Map<string, string>();
+	#news = 0;
 
 	/** `agreedAt` is when the layer was last known to hold nothing that the store does not: see OriginFinder. */
 	constructor(store: Store, layer: KernelLive, agreedAt: Time) {
@@ -38,18 +44,21 @@ export class TakeIn {
 		this.#origins = new OriginFinder(store, agreedAt);
 	}
 
-	/** Reads what is new in every tree. `reread` names files whose content may have changed unseen, by role. */
-	scan(reread: ReadonlyMap<LayerRole, ReadonlySet<string>> = new Map()): void {
+	/**
+	 * Reads what is new in every tree. `reread` names files whose content may have changed unseen, by role; `only` says in
+	 * which directories something may have changed, null for anywhere.
+	 */
+	scan(reread: ReadonlyMap<LayerRole, ReadonlySet<string>> = new Map(), only: DirectoriesOf = () => null): void {
 		for (const root of this.#store.tree.roots()) {
 			// a tree that is only half laid out says nothing: it is laid out anew
 			if (!isLayerRole(root.role) || !hasLayerRoot(this.#layer.place, root.role)) continue;
-			this.#scanRoot(root, root.role, reread.get(root.role) ?? new Set());
+			this.#scanRoot(root, root.role, reread.get(root.role) ?? new Set(), only(root.role));
 		}
 	}
 
-	/** How many paths the scans found to differ. */
-	get changed(): number {
-		return this.#found.reduce((sum, { changes }) => sum + changes.length, 0);
+	/** How many paths the scans found to differ; what was read again and is as an earlier scan had it does not count. */
+	get news(): number {
+		return this.#news;
 	}
 
 	/**
@@ -76,26 +85,39 @@ export class TakeIn {
 		return result;
 	}
 
-	#scanRoot(root: Root, role: LayerRole, reread: ReadonlySet<string>): void {
+	#scanRoot(root: Root, role: LayerRole, reread: ReadonlySet<string>, only: ReadonlySet<string> | null): void {
 		const known = this.#memories.get(role) ?? this.#layer.memories.get(role) ?? null;
 		const unversioned = unversionedIn(role);
+		const alsoRehash = new Set([...reread, ...(this.#layer.mapped.get(role) ?? [])]);
 		const options: ScanOptions = {
 			...(unversioned === undefined ? {} : { unversioned }),
-			alsoRehash: new Set([...reread, ...(this.#layer.mapped.get(role) ?? [])]),
+			...(only === null ? {} : { only }),
+			alsoRehash,
 		};
 		const scan = scanUpper(upperPath(this.#layer.place, role), known, options);
 		try {
 			const unseen = known === null ? removalsOfUnseen(this.#store, root, scan.memory) : [];
-			this.#keep(root, role, [...scan.changes, ...unseen], scan.memory);
+			this.#memories.set(role, scan.memory);
+			this.#keep(root, [...scan.changes, ...unseen], alsoRehash);
 		} finally {
 			scan.close();
 		}
 	}
 
-	#keep(root: Root, role: LayerRole, changes: readonly Change[], memory: ScanMemory): void {
-		this.#memories.set(role, memory);
+	#keep(root: Root, changes: readonly Change[], reread: ReadonlySet<string>): void {
 		if (changes.length === 0) return;
 		this.#origins.find(root, changes);
-		this.#found.push({ root, changes, staged: this.#store.tree.stage(changes) });
+		const staged = this.#store.tree.stage(changes);
+		this.#found.push({ root, changes, staged });
+		for (const change of changes) if (!reread.has(change.path) || this.#isNews(root, change, staged)) this.#news++;
+	}
+
+	#isNews({ role }: Root, { path, after, content }: Change, staged: Staged): boolean {
+		const chunks = content === null ? null : (staged.of(content)?.chunks ?? null);
+		const state = JSON.stringify([after?.kind, after?.mode, after?.uid, after?.gid, after?.size, after?.mtime, chunks]);
+		const key = `${role}/${path}`;
+		if (this.#reread.get(key) === state) return false;
+		this.#reread.set(key, state);
+		return true;
 	}
 }
