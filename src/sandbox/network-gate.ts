@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { DescriptorChannel } from '../host/receive-descriptor.ts';
+import type { NameResolver } from './name-resolver.ts';
 import type { AllowList, NetworkAccess } from './network-access.ts';
 import type { NetworkProxy } from './network-proxy.ts';
 
@@ -11,6 +12,7 @@ export class NetworkGate {
 	readonly #list: AllowList;
 	readonly #notify: (text: string) => void;
 	readonly #channel = new DescriptorChannel();
+	#names: NameResolver | null = null;
 	#proxy: NetworkProxy | null = null;
 
 	/** What a launch needs for this access; null when that is nothing. Throws PosixError when there are no descriptors left. */
@@ -35,8 +37,15 @@ export class NetworkGate {
 
 	/** To be called when the mounts are made: the socket has been handed over by then. */
 	async open(): Promise<void> {
-		const [{ NetworkProxy }, { outside }] = await Promise.all([import('./network-proxy.ts'), import('./outside.ts')]);
-		const proxy = new NetworkProxy({ list: this.#list, outside, notify: this.#notify });
+		const [{ NetworkProxy: HttpProxy }, { NameResolver: Resolver }, { isOwnAddress }] = await Promise.all([
+			import('./network-proxy.ts'),
+			import('./name-resolver.ts'),
+			import('./own-address.ts'),
+		]);
+		const names = new Resolver();
+		this.#names = names;
+		const outside = { addressesOf: (name: string) => names.addressesOf(name), isOwn: isOwnAddress };
+		const proxy = new HttpProxy({ list: this.#list, outside, notify: this.#notify });
 		this.#proxy = proxy;
 		proxy.server.listen({ fd: this.#channel.receive() });
 		await once(proxy.server, 'listening');
@@ -46,5 +55,6 @@ export class NetworkGate {
 	[Symbol.dispose](): void {
 		this.#channel[Symbol.dispose]();
 		this.#proxy?.close();
+		this.#names?.[Symbol.dispose]();
 	}
 }
