@@ -1,4 +1,6 @@
+import { Refusal } from '../base/refusal.ts';
 import { askOwnerPatiently } from './ask-owner-patiently.ts';
+import { recoverIfStale } from './recover-stale.ts';
 import type { RestoreReport, RestoreRequest } from './restore-request.ts';
 import type { Notify } from './session.ts';
 import type { SessionPlace } from './session-place.ts';
@@ -21,16 +23,29 @@ export async function restoreAnywhere(
 	manner: RestoreManner,
 ): Promise<RestoreReport | null> {
 	const { dryRun, confirm } = manner;
-	let asked: number | null = null;
+	const live = (await askOwnerPatiently(place, { verb: 'ping' })) !== null;
+	if (!live) return await restoreStopped(place, request, manner);
+	let expected: number | null = null;
 	if (dryRun || confirm !== null) {
-		const preview = await askOwnerPatiently(place, { verb: 'restore', restore: request, dryRun: true, expected: null });
-		if (preview === null) return await restoreStopped(place, request, manner);
+		const preview = await askOwnerPatiently(place, { verb: 'restore', restore: request, dryRun: true, expected });
+		if (preview === null) return await restoreEnded(place, request, manner);
 		if (dryRun || preview.report === null) return preview.report;
 		await confirm?.(preview.report);
-		asked = preview.report.target;
+		expected = preview.report.target;
 	}
-	const done = await askOwnerPatiently(place, { verb: 'restore', restore: request, dryRun: false, expected: asked });
-	return done === null ? await restoreStopped(place, request, manner) : done.report;
+	const done = await askOwnerPatiently(place, { verb: 'restore', restore: request, dryRun: false, expected });
+	return done === null ? await restoreEnded(place, request, manner) : done.report;
+}
+
+/** An owner that ended well did not begin with what it did not answer; one that was killed may have done it. */
+async function restoreEnded(
+	place: SessionPlace,
+	request: RestoreRequest,
+	manner: RestoreManner,
+): Promise<RestoreReport | null> {
+	if (!(await recoverIfStale(place, manner.notify))) return await restoreStopped(place, request, manner);
+	const what = `the run of session '${place.id}' was killed while it was asked; what it had done is recovered`;
+	throw new Refusal('failed', 'run-killed', what, { hint: 'look at `dropcloth log` and try again' });
 }
 
 /** What a live session's owner has loaded already is loaded here only when there is none. */

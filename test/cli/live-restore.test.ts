@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { placeInStore } from '../../src/session/session-place.ts';
-import { checkIntegrity } from '../../src/store/integrity.ts';
-import { Store } from '../../src/store/store.ts';
 import { accounts } from '../support/accounts.ts';
 import { LiveShell } from '../support/live-shell.ts';
-import { type SessionRig, sessionRig, TREE_SCRIPT } from '../support/session-rig.ts';
+import { integrityOf, type SessionRig, sessionRig, TREE_SCRIPT } from '../support/session-rig.ts';
 
 /** What a reader sees, and which names are one file. */
 const SEEN = `(${TREE_SCRIPT}; find . ! -type d -links +1 -printf '%P %n\\n' | LC_ALL=C sort)`;
@@ -65,15 +62,6 @@ function script({ what, a, b, value }: Step): string | null {
 			return `setfattr -n user.k${value % 2} -v ${value} ${one}`;
 		default:
 			return null;
-	}
-}
-
-function integrityOf({ cli }: SessionRig): readonly string[] {
-	const store = Store.open(placeInStore(cli.storePath, 'project').dbPath, 'reader');
-	try {
-		return checkIntegrity(store).checks.flatMap(({ messages, harmless }) => (harmless === true ? [] : messages));
-	} finally {
-		store.close();
 	}
 }
 

@@ -13,16 +13,16 @@ export class LiveShell {
 	/** The exit code of `dropcloth`, and what it and the shell said on stderr. */
 	readonly ended: Promise<{ code: number | null; stderr: string }>;
 
-	/** Starts it by `dropcloth quick` and waits until it listens. */
-	static async start(rig: SessionRig, flags: readonly string[] = []): Promise<LiveShell> {
-		const { account, program, storePath } = rig.cli;
+	/** Starts it by `dropcloth quick` and waits until it listens. `program` is the command line, the built one unless said. */
+	static async start(rig: SessionRig, flags: readonly string[] = [], program = rig.cli.program): Promise<LiveShell> {
+		const { account, storePath } = rig.cli;
 		const shell = new LiveShell(
 			spawn(process.execPath, [program, 'quick', rig.project, ...flags, '--', 'sh'], {
 				cwd: rig.project,
 				env: account.environment({ DROPCLOTH_HOME: storePath }),
 				uid: account.uid,
 				gid: account.gid,
-				stdio: 'pipe',
+				stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
 			}),
 		);
 		await shell.run(':');
@@ -64,6 +64,12 @@ export class LiveShell {
 		});
 		if (this.#hasEnded) throw new Error(`the shell inside ended: ${this.#text}${this.#errors}`);
 		return this.#text.slice(0, -mark.length - 1);
+	}
+
+	/** Has the owner die at the `count`-th crash point from now; for test/support/crashing-program.ts. */
+	async arm(count: number): Promise<void> {
+		this.#child.send(count);
+		await once(this.#child, 'message');
 	}
 
 	kill(signal: NodeJS.Signals): void {

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { placeInStore } from '../../src/session/session-place.ts';
+import { checkIntegrity } from '../../src/store/integrity.ts';
+import { Store } from '../../src/store/store.ts';
 import type { Account } from './accounts.ts';
 import { type Dropcloth, dropcloth } from './built-program.ts';
 
@@ -64,3 +67,13 @@ export const TREE_SCRIPT = [
 	"find . -mindepth 1 -path ./.git -prune -o -printf '%P|%y|%m|%T@|%l|' -a \\( -type f -printf '%s|' -exec sha256sum {} \\; -o -printf '\\n' \\) | LC_ALL=C sort",
 	'getfattr -R -d -m user. . 2>/dev/null || true',
 ].join('; ');
+
+/** What is wrong in the file of the project's session; empty when nothing is. */
+export function integrityOf({ cli }: SessionRig): readonly string[] {
+	const store = Store.open(placeInStore(cli.storePath, 'project').dbPath, 'reader');
+	try {
+		return checkIntegrity(store).checks.flatMap(({ messages, harmless }) => (harmless === true ? [] : messages));
+	} finally {
+		store.close();
+	}
+}
