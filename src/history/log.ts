@@ -14,8 +14,10 @@ export interface SnapshotReader<T extends Parented> {
  * a parent that is not there.
  */
 export function snapshotsBackFrom<T extends Parented>(snapshots: SnapshotReader<T>, from: number): T[] {
-	const chain: T[] = [];
-	for (let at = snapshots.get(from); at !== null; at = at.parent === null ? null : snapshots.get(at.parent))
-		chain.push(at);
-	return chain;
+	return [...walkBackFrom(snapshots, from)];
+}
+
+/** The same one by one, for who seldom walks to the end: history may be thousands long. */
+export function* walkBackFrom<T extends Parented>(snapshots: SnapshotReader<T>, from: number): Generator<T> {
+	for (let at = snapshots.get(from); at !== null; at = at.parent === null ? null : snapshots.get(at.parent)) yield at;
 }

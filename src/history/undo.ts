@@ -2,7 +2,7 @@
  * Undo and redo as plans over the snapshot graph. Undo walks parents and never stops at a state equal to the one it left;
  * redo walks back along the trail that undo wrote, for as long as nothing new was done since.
  */
-import { type Parented, snapshotsBackFrom } from './log.ts';
+import { type Parented, walkBackFrom } from './log.ts';
 
 /** A state of the session: a snapshot's, or the present. */
 export type State = number | 'now';
@@ -69,7 +69,7 @@ function leadsTo(graph: UndoGraph, trail: RedoTrail, state: State): boolean {
 function stepBack(graph: UndoGraph, from: State, snapshot: number, steps: number): UndoPlan | null {
 	const left: State[] = [];
 	let current = from;
-	for (const { id } of snapshotsBackFrom(graph, snapshot)) {
+	for (const { id } of walkBackFrom(graph, snapshot)) {
 		if (left.length === steps) break;
 		if (id === current || graph.same(current, id)) continue;
 		left.push(current);
