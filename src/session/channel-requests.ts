@@ -1,7 +1,7 @@
 import { isDiskFull } from '../base/posix-error.ts';
 import type { ChannelAnswer } from './channel-grammar.ts';
 import type { ChannelHandler } from './channel-server.ts';
-import type { LiveRun, SnapshotPolicy } from './live-run.ts';
+import { type LiveRun, TAKE_CHECKPOINTS } from './live-run.ts';
 import { RateCap } from './rate-cap.ts';
 import { insertSnapshot } from './snapshot-session.ts';
 
@@ -11,16 +11,13 @@ const REFILL_MS = 1_000;
 /** Snapshots that one run may add to history by asking for them. */
 const MOST_PER_RUN = 1_000;
 
-/** Policies under which what runs inside may ask for a checkpoint. */
-const ON_REQUEST: ReadonlySet<SnapshotPolicy> = new Set(['all', 'checkpoints']);
-
 /** What the owner of a run does for those who ask from inside. */
 export function channelRequests(run: LiveRun): ChannelHandler {
 	const cap = new RateCap({ burst: BURST, refillMs: REFILL_MS }, () => performance.now());
 	let made = 0;
 	return async ({ word }) => {
 		const { snapshots } = run.facts;
-		if (!ON_REQUEST.has(snapshots)) return refused(`this run takes no checkpoints (--snapshots ${snapshots})`);
+		if (!TAKE_CHECKPOINTS.has(snapshots)) return refused(`this run takes no checkpoints (--snapshots ${snapshots})`);
 		if (made >= MOST_PER_RUN) return refused(`this run has made ${MOST_PER_RUN} checkpoints, and may make no more`);
 		if (!cap.take()) return { kind: 'limited' };
 		const answer = await checkpoint(run, word);

@@ -18,7 +18,8 @@ import { TakeIn } from './take-in.ts';
 /** When snapshots are taken by themselves. A layer is taken in at its end in any case. */
 export type SnapshotPolicy = 'all' | 'checkpoints' | 'exit' | 'none';
 
-const TAKE_CHECKPOINTS: ReadonlySet<SnapshotPolicy> = new Set(['all', 'checkpoints']);
+/** Those under which checkpoints are taken: at rest, in any case after a time, and when they are asked for. */
+export const TAKE_CHECKPOINTS: ReadonlySet<SnapshotPolicy> = new Set(['all', 'checkpoints']);
 
 /** What is known of a run when its command has been started. */
 export interface LiveRunFacts {
