@@ -81,6 +81,28 @@ test('killed after any step it leaves a sound file, and the next thinning remove
 	}
 });
 
+test('content that comes back between any two steps is there', () => {
+	using place = temporaryDirectory();
+	for (let cameAt = 1; ; cameAt++) {
+		const store = storeWithHistory(place.join(`${cameAt}.db`), 60);
+		const root = store.tree.root('project')?.ino as number;
+		const steps = thinInSteps(store, options());
+		let done = false;
+		for (let step = 0; step < cameAt; step++) done = steps.next().done === true;
+		const changes = Array.from({ length: 40 }, (_, minute) => fileChange(`back-${minute}`, `${minute}`.repeat(5000)));
+		const staged = store.tree.stage(changes);
+		store.write(() => store.tree.apply(root, changes, staged));
+		for (const _ of steps);
+		expect(found(store), `step ${cameAt}`).toEqual([]);
+		for (const [minute, { path }] of changes.entries()) {
+			const content = store.tree.at('now').content(store.tree.at('now').resolve(root, path) as number);
+			expect(Buffer.concat([...content.pieces()].map(({ data }) => data)).toString()).toBe(`${minute}`.repeat(5000));
+		}
+		store.close();
+		if (done) break;
+	}
+});
+
 test('fewer than are worth it stay', () => {
 	using place = temporaryDirectory();
 	const store = storeWithHistory(place.join('s.db'), 80);
