@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { fsPath } from '../base/bytes.ts';
+import { isDiskFull } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { ControlFailure, ControlHandlers, ControlRequest, ControlVerb } from './control-verbs.ts';
 import type { SessionPlace } from './session-place.ts';
@@ -88,5 +89,13 @@ async function answer(line: string, handlers: ControlHandlers): Promise<string> 
 function describeFailure(error: unknown): ControlFailure {
 	if (error instanceof Refusal) return { kind: error.kind, code: error.code, message: error.message, hint: error.hint };
 	const message = error instanceof Error ? error.message : String(error);
+	if (isDiskFull(error)) {
+		return {
+			kind: 'full',
+			code: 'disk-full',
+			message,
+			hint: 'nothing that was committed is lost; make room and try again',
+		};
+	}
 	return { kind: 'failed', code: 'owner-failed', message: `the session's owner failed: ${message}`, hint: null };
 }

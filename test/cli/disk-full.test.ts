@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { placeInStore } from '../../src/session/session-place.ts';
 import { presentAccount, type Ran } from '../support/accounts.ts';
-import { type SessionRig, sessionRig } from '../support/session-rig.ts';
+import { LiveShell } from '../support/live-shell.ts';
+import { integrityOf, type SessionRig, sessionRig } from '../support/session-rig.ts';
 
 const why = userInfo().uid === 0 ? null : 'mounting a small disk needs root';
 
@@ -120,6 +121,24 @@ test('a restore that has no room is done by the next command, or not at all', ()
 		expect(rig.inside('cat big | wc -c')).toBe('6000000\n');
 		expect(rig.cli.run(['doctor']).code).toBe(0);
 	});
+});
+
+test('a live restore that has no room says so, loses neither state, and what runs inside goes on', async () => {
+	using rig = sessionRig(presentAccount());
+	using disk = new SmallDisk(rig.cli.storePath, 48 * MIB);
+	rig.inside('head -c 12000000 /dev/urandom > big; echo 1 > one');
+	const shell = await LiveShell.start(rig, ['--snapshots', 'none']);
+	await shell.run('rm big; echo 2 > one; echo new > new');
+	disk.leave(5 * MIB);
+	expectFull(rig.cli.run(['restore', 'project', '2', '--yes']));
+	expect(await shell.run('echo 3 > three && cat three')).toBe('3\n');
+	disk.makeRoom();
+	rig.cli.json(['restore', 'project', '3', '--yes']);
+	expect(await shell.run('ls; cat one new')).toBe('new\none\n2\nnew\n');
+	rig.cli.json(['restore', 'project', '2', '--yes']);
+	expect(await shell.run('ls; cat one; wc -c < big')).toBe('big\none\n1\n12000000\n');
+	await shell.end();
+	expect(integrityOf(rig)).toEqual([]);
 });
 
 test('gc makes room on a disk that is nearly full', () => {
