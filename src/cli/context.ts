@@ -28,13 +28,19 @@ export interface CliContext extends CommandContext {
 	readonly storePath: string;
 	/** What stands after `--` on the command line; null when there is no `--`. */
 	readonly command: readonly string[] | null;
+	/** Names of the flags that stand on the command line, as in code: the others are by default. */
+	readonly given: ReadonlySet<string>;
 	/** Whether a person can be asked: both ends are a terminal. */
 	readonly canAsk: boolean;
 	readonly catalog: CommandCatalog;
 }
 
-/** Reads the environment for one invocation. */
-export function readContext(command: readonly string[] | null, catalog: CommandCatalog): CliContext {
+/** Reads the environment for one invocation; `own` is the command line up to `--`. */
+export function readContext(
+	own: readonly string[],
+	command: readonly string[] | null,
+	catalog: CommandCatalog,
+): CliContext {
 	const env = exactEnvironment();
 	// os.homedir() believes an empty HOME
 	const home = env['HOME'] || userInfo().homedir;
@@ -48,7 +54,14 @@ export function readContext(command: readonly string[] | null, catalog: CommandC
 		// a path through a symlink is the place that it leads to: nothing below is reached through links
 		storePath: realPathOfNew(resolve(env['DROPCLOTH_HOME'] || join(dataHome, 'dropcloth'))),
 		command,
+		given: givenFlags(own),
 		canAsk: isatty(0) && isatty(2),
 		catalog,
 	};
+}
+
+/** The names in camel case of all flags among these words: the parser tells only what each is set to. */
+export function givenFlags(words: readonly string[]): ReadonlySet<string> {
+	const names = words.flatMap((word) => /^--([a-z][\w-]*)/.exec(word)?.[1] ?? []);
+	return new Set(names.map((name) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())));
 }

@@ -15,7 +15,7 @@ async function main(words: readonly string[]): Promise<void> {
 	const own = separator < 0 ? words : words.slice(0, separator);
 	const json = own.includes('--json');
 	try {
-		const context = readContext(separator < 0 ? null : words.slice(separator + 1), CATALOG);
+		const context = readContext(own, separator < 0 ? null : words.slice(separator + 1), CATALOG);
 		const inputs = own.length === 0 ? ['help'] : own;
 		await run(await applicationWith(wantedCommands(inputs[0] as string)), inputs, context);
 		refuseComplaint(context, inputs[0] as string);

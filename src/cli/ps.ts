@@ -1,5 +1,6 @@
 import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
+import type { OwnerFacts } from '../session/owner-file.ts';
 import { placeInStore, sessionIds } from '../session/session-place.ts';
 import { type SessionStatus, sessionStatus } from '../session/session-status.ts';
 import type { CommandDefinition } from './command.ts';
@@ -38,14 +39,18 @@ function jsonOf(row: Row): Record<string, unknown> {
 	if ('problem' in row)
 		return { sessionId: row.sessionId, pid: null, state: 'invalid', problem: row.problem, mounts: [] };
 	const { sessionId, state, owner, basePath } = row;
-	const { pid = null, backend = null, started = null, argv = null } = owner ?? {};
-	return { sessionId, pid, state, backend, mounts: [], started, argv, basePath };
+	const { pid = null, backend = null, started = null, argv = null, joined = [] } = owner ?? {};
+	return { sessionId, pid, state, backend, mounts: [], started, argv, joined, basePath };
 }
 
 function rowOf(row: Row): string[] {
 	if ('problem' in row) return [row.sessionId, 'invalid', '', '', '', row.problem].map(printable);
 	const { sessionId, state, position, layerBytes, basePath, owner } = row;
-	return [sessionId, state, String(position), sizeText(layerBytes), basePath ?? '-', owner?.argv.join(' ') ?? ''].map(
-		printable,
-	);
+	return [sessionId, state, String(position), sizeText(layerBytes), basePath ?? '-', commands(owner)].map(printable);
+}
+
+/** The command of a run, and those that have joined it; an owner of an older version knows of none. */
+function commands(owner: OwnerFacts | null): string {
+	if (owner === null) return '';
+	return [owner, ...(owner.joined ?? [])].map(({ argv }) => argv.join(' ')).join(' + ');
 }

@@ -16,7 +16,7 @@ interface Flags extends SandboxFlags {
 export const run: CommandDefinition<Flags, [string?]> = {
 	brief: 'Run a command in a session’s sandbox; $SHELL without a command',
 	details:
-		'With SESSION, that session must exist. With --session it is made over the current directory, or over --base, when it is missing. With neither, it is the session of the current directory, as with `quick .`. The exit code is the command’s own.',
+		'With SESSION, that session must exist. With --session it is made over the current directory, or over --base, when it is missing. With neither, it is the session of the current directory, as with `quick .`. A session that is live is joined: the command runs in the same sandbox beside what runs there, and --new never does that. The exit code is the command’s own.',
 	examples: [
 		'run -- npm test',
 		'run api -- claude',
@@ -71,7 +71,7 @@ async function targetOf({ cli, flags, storePath }: Invocation<Flags>, given: str
 
 async function newTarget(storePath: string, id: string, directory: string): Promise<RunTarget> {
 	const target = await namedTarget(storePath, id, directory, false);
-	if (target.create !== null) return target;
+	if (target.create !== null) return { ...target, create: { ...target.create, mustBeNew: true } };
 	throw new Refusal('failed', 'session-exists', `session '${id}' exists already`, {
 		hint: 'leave out --new to continue it',
 	});

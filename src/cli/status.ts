@@ -1,4 +1,5 @@
 import { printable } from '../base/printable.ts';
+import type { JoinedFacts } from '../session/owner-file.ts';
 import type { QuotaState } from '../session/quota.ts';
 import { recoverIfStale } from '../session/recover-stale.ts';
 import { driftedPaths } from '../session/session-drift.ts';
@@ -34,6 +35,7 @@ function answer(status: SessionStatus, recovered: boolean, drift: readonly strin
 					started: owner.started,
 					argv: owner.argv,
 					quota: owner.quota ?? null,
+					joined: owner.joined ?? [],
 				};
 	const json = {
 		sessionId,
@@ -60,6 +62,7 @@ function answer(status: SessionStatus, recovered: boolean, drift: readonly strin
 			'state',
 			owner === null ? state : `${state}: process ${owner.pid} runs ${owner.argv.join(' ')} since ${owner.started}`,
 		],
+		...joinedRows(owner?.joined ?? []),
 		['base', basePath ?? 'none'],
 		['position', `snapshot ${position}${changed ? ', with changes since' : ''}`],
 		['layer', `${layerFiles} files, ${sizeText(layerBytes)}`],
@@ -77,4 +80,11 @@ function quotaRows(quota: QuotaState | null | undefined): string[][] {
 	const last =
 		state === 'reached' ? 'it is used up, and the command is ended' : `${sizeText(usedBytes)} when last told`;
 	return [['quota', `${sizeText(limitBytes)}; ${last}`]];
+}
+
+function joinedRows(joined: readonly JoinedFacts[]): string[][] {
+	return joined.map(({ run, pid, started, argv }) => [
+		'joined',
+		`run ${run}: process ${pid} runs ${argv.join(' ')} since ${started}`,
+	]);
 }

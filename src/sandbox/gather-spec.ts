@@ -1,4 +1,3 @@
-import { isWithin } from '../base/paths.ts';
 import { readMounts } from '../host/mount-info.ts';
 import { findBinds } from './binds.ts';
 import { channelBind } from './channel-place.ts';
@@ -9,13 +8,13 @@ import { hostFacts } from './host-facts.ts';
 import { hostSockets } from './host-sockets.ts';
 import { keptLinks } from './kept-links.ts';
 import { keptBinds } from './kept-places.ts';
-import { layerState } from './layer-state.ts';
 import { findMasks } from './masks.ts';
 import { realPath } from './real-path.ts';
 import type { SandboxRequest } from './sandbox-request.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
 import { outermostMountsBelow } from './submounts.ts';
 import { sandboxUser } from './user-facts.ts';
+import { workingDirectory } from './working-directory.ts';
 
 /**
  * Looks at the host and makes of a request the value from which the plan is built. Reads only, and little: it is on the way of
@@ -48,7 +47,7 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 		sessionId: request.sessionId,
 		roots,
 		home,
-		cwd: workingDirectory(request),
+		cwd: workingDirectory(roots, request.cwd),
 		reads,
 		masks,
 		binds: [...keptBinds(keep), ...asked, ...channel],
@@ -70,12 +69,4 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 function homePath(home: string | null): string | null {
 	const real = home?.startsWith('/') ? realPath(home) : null;
 	return real?.directory === true && real.path !== '/' ? real.path : null;
-}
-
-function workingDirectory({ roots, cwd }: SandboxRequest): string {
-	const project = roots.find(({ role }) => role === 'project');
-	if (project === undefined) throw new Error('a sandbox without a project');
-	if (!isWithin(cwd, project.path)) return project.path;
-	const state = layerState(roots, cwd);
-	return state === 'untouched' || state === 'directory' ? cwd : project.path;
 }

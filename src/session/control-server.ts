@@ -3,12 +3,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { fsPath } from '../base/bytes.ts';
 import { isDiskFull } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
-import type { ControlFailure, ControlHandlers, ControlRequest, ControlVerb } from './control-verbs.ts';
+import type { ControlFailure, ControlHandlers, ControlRequest, ControlVerb, HeldConnection } from './control-verbs.ts';
 import type { SessionPlace } from './session-place.ts';
 import { shortSocketPath } from './short-socket-path.ts';
 
-/** Longest request, in UTF-16 units; anything more is cut off. A restore may name many paths. */
-const REQUEST_UNITS = 2 ** 20;
+/** Longest request, in UTF-16 units; anything more is cut off. A command line, or the paths of a restore, may be long. */
+const REQUEST_UNITS = 2 ** 24;
 /** How long a client may take to finish its line. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
@@ -55,32 +55,91 @@ export class ControlServer {
 }
 
 function serve(socket: Socket, handlers: ControlHandlers, silent: Set<Socket>): void {
-	let text = '';
+	const lines = new Lines();
+	let held: Held | null = null;
 	silent.add(socket);
 	socket.setEncoding('utf8');
 	socket.setTimeout(REQUEST_TIMEOUT_MS, () => {
 		if (silent.has(socket)) socket.destroy();
 	});
+	const gone = () => held?.hear(null);
 	socket.on('error', () => socket.destroy());
-	socket.on('close', () => silent.delete(socket));
-	socket.on('data', (chunk: string) => {
-		if (!silent.has(socket)) return;
-		text += chunk;
-		if (text.length > REQUEST_UNITS) socket.destroy();
-		const end = text.indexOf('\n');
-		if (end < 0) return;
+	socket.on('end', gone);
+	socket.on('close', () => {
 		silent.delete(socket);
-		void answer(text.slice(0, end), handlers).then((line) => socket.end(line));
+		gone();
+	});
+	const hold = () => (held = new Held(socket));
+	socket.on('data', (chunk: string) => {
+		for (const line of lines.add(chunk)) {
+			if (silent.delete(socket)) {
+				void answer(line, handlers, hold).then((text) => {
+					if (held === null) socket.end(text);
+					else socket.write(text);
+				});
+			} else {
+				held?.hear(line);
+			}
+		}
+		if (lines.pendingUnits > REQUEST_UNITS) socket.destroy();
 	});
 }
 
-async function answer(line: string, handlers: ControlHandlers): Promise<string> {
+/** The lines of a text that comes in chunks. */
+class Lines {
+	#rest = '';
+
+	/** The lines that a chunk completes, without their ends. */
+	add(chunk: string): string[] {
+		const lines = (this.#rest + chunk).split('\n');
+		this.#rest = lines.pop() ?? '';
+		return lines;
+	}
+
+	get pendingUnits(): number {
+		return this.#rest.length;
+	}
+}
+
+class Held implements HeldConnection {
+	readonly word: Promise<unknown>;
+	readonly #socket: Socket;
+	#heard: (word: unknown) => void = () => {};
+
+	constructor(socket: Socket) {
+		this.#socket = socket;
+		this.word = new Promise((resolve) => {
+			this.#heard = resolve;
+		});
+	}
+
+	/** A line of the client, or null for its end. */
+	hear(line: string | null): void {
+		try {
+			this.#heard(line === null ? null : JSON.parse(line));
+		} catch {
+			// whoever does not speak our language is as good as gone
+			this.#heard(null);
+		}
+	}
+
+	tell(word: object): void {
+		if (!this.#socket.destroyed) this.#socket.write(`${JSON.stringify(word)}\n`);
+	}
+
+	close(): void {
+		this.#socket.end();
+		this.#socket.destroySoon();
+	}
+}
+
+async function answer(line: string, handlers: ControlHandlers, hold: () => HeldConnection): Promise<string> {
 	try {
 		const request = JSON.parse(line) as ControlRequest<ControlVerb>;
 		if (!Object.hasOwn(handlers, request.verb))
 			throw new Refusal('usage', 'unknown-verb', 'the owner does not know this request');
-		const handle = handlers[request.verb] as (request: ControlRequest<ControlVerb>) => unknown;
-		return `${JSON.stringify({ answer: await handle(request) })}\n`;
+		const handle = handlers[request.verb] as (request: ControlRequest<ControlVerb>, hold: unknown) => unknown;
+		return `${JSON.stringify({ answer: await handle(request, hold) })}\n`;
 	} catch (error) {
 		return `${JSON.stringify({ failure: describeFailure(error) })}\n`;
 	}

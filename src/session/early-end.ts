@@ -47,12 +47,13 @@ export class EarlyEnd implements Disposable {
 		this.#command.kill('SIGKILL');
 	}
 
-	/** Ends it when so much time has passed. */
-	after(delayMs: number, reason: EndReason, why: string): void {
-		const deadline = performance.now() + delayMs;
+	/** Ends it when so much time has passed; null is for ever. */
+	afterTimeout(timeoutMs: number | null): void {
+		if (timeoutMs === null) return;
+		const deadline = performance.now() + timeoutMs;
 		const wait = () => {
 			const leftMs = deadline - performance.now();
-			if (leftMs <= 0) this.now(reason, why);
+			if (leftMs <= 0) this.now('timeout', `--timeout ${timeoutMs / 1000}s has passed`);
 			else this.#timers.push(setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS)).unref());
 		};
 		wait();

@@ -7,10 +7,12 @@ import { AutoCheckpoints } from './auto-checkpoints.ts';
 import type { CheckpointTimes } from './checkpoint-clock.ts';
 import { ControlServer } from './control-server.ts';
 import type { ControlHandlers } from './control-verbs.ts';
+import { type Joinable, JoinedRuns } from './joined-runs.ts';
 import type { KernelLive } from './kernel-live.ts';
 import { type Moment, type SeenAt, type TakeInManner, type TakeInPlace, takeInLive } from './live-take-in.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
 import type { QuotaWatch } from './quota.ts';
+import { endOf } from './run-end.ts';
 import type { Notify, OwnedSession } from './session.ts';
 import { insertSnapshot, snapshotIfChanged } from './snapshot-session.ts';
 import { TakeIn } from './take-in.ts';
@@ -30,10 +32,12 @@ export interface LiveRunFacts {
 	readonly snapshots: SnapshotPolicy;
 	readonly checkpoints: CheckpointTimes;
 	readonly seenAt: SeenAt;
-	/** Null without a quota. */
-	readonly quota: QuotaWatch | null;
+	/** What another command has to know to join. */
+	readonly sandbox: Joinable;
 	/** Told what went wrong and keeps nothing from going on. */
 	readonly notify: Notify;
+	/** Called when the command has ended and joined ones have not; `stop` ends them. */
+	readonly onWaiting?: (stop: () => void) => void;
 }
 
 /** What a run left in the session. */
@@ -41,8 +45,8 @@ export interface RunTrace {
 	readonly run: number;
 	/** The snapshot that holds what it did; null when it changed nothing or none was to be taken. */
 	readonly snapshot: number | null;
-	/** Inodes that differ from before. */
-	readonly changed: number;
+	/** Inodes that differ from before; null for a command that joined: what it did is not told apart. */
+	readonly changed: number | null;
 }
 
 /** A run while its command goes on: answers on the control socket, and takes everything in at the end. */
@@ -53,8 +57,10 @@ export class LiveRun {
 	readonly facts: LiveRunFacts;
 	/** Number of the run in the session's record. */
 	readonly run: number;
+	readonly joined: JoinedRuns;
 	/** PID 1 of the sandbox, once it is known. */
 	#init: number | null = null;
+	#quota: QuotaWatch | null = null;
 	/** The number of the snapshot that would be the first of this run. */
 	readonly #nextAtStart: number;
 	/** The last thing asked for: one at a time, in order. */
@@ -68,8 +74,9 @@ export class LiveRun {
 		this.launched = launched;
 		this.facts = facts;
 		this.#nextAtStart = session.store.snapshots.next();
+		this.joined = new JoinedRuns(session, launched, facts.sandbox, facts.argv, layer.place.path);
+		this.joined.onChange = () => this.#describe();
 		this.run = this.#begin();
-		if (facts.quota !== null) facts.quota.onChange = () => this.#describe();
 	}
 
 	/** Takes a command on that has been launched; described in the owner's file when this returns. */
@@ -89,9 +96,11 @@ export class LiveRun {
 			})
 			.catch((error: Error) => this.facts.notify(`others cannot see what runs: ${error.message}`));
 		if (TAKE_CHECKPOINTS.has(this.facts.snapshots)) this.#checkpoints = new AutoCheckpoints(this);
+		void launched.commandEnded.then(() => this.#tellWaiting());
 		const outcome = await launched.ended;
 		server.close();
 		this.#checkpoints?.stop();
+		await this.joined.settle();
 		await this.#settled();
 		const trace = this.#finish(outcome);
 		await described;
@@ -108,10 +117,48 @@ export class LiveRun {
 		return new Runs(this.session.store).start({ argv, cwd, agent: null, backend: 'kernel', started });
 	}
 
+	/** Says in the owner's file how the layer does with its quota. */
+	watchQuota(quota: QuotaWatch): void {
+		this.#quota = quota;
+		quota.onChange = () => this.#describe();
+		this.#describe();
+	}
+
+	/** Whether everything inside is gone. */
+	get hasEnded(): boolean {
+		return this.launched.hasEnded;
+	}
+
+	/** Sends a signal to the command and to all that has joined; SIGKILL ends everything inside. */
+	kill(signal: NodeJS.Signals): void {
+		if (signal === 'SIGTERM') this.joined.askToEnd();
+		this.launched.kill(signal);
+	}
+
+	/** Asks all that is inside to end, and kills what does not. */
+	stop(): void {
+		this.joined.askToEnd();
+		this.layer.stop();
+	}
+
+	#tellWaiting(): void {
+		const { waiting } = this.launched.report();
+		if (this.launched.hasEnded || waiting === null) return;
+		const commands = waiting === 1 ? '1 joined command still runs' : `${waiting} joined commands still run`;
+		this.facts.notify(`the command has ended; ${commands} in session ${this.session.id}`);
+		this.facts.onWaiting?.(() => this.stop());
+	}
+
 	#describe(): void {
-		const { started, argv, quota } = this.facts;
-		const init = this.#init;
-		describeRun(this.session.place, { layer: this.layer.place, started, argv, init, quota: quota?.state ?? null });
+		const { started, argv } = this.facts;
+		describeRun(this.session.place, {
+			layer: this.layer.place,
+			started,
+			argv,
+			init: this.#init,
+			quota: this.#quota?.state ?? null,
+			joined: this.joined.list,
+		});
 	}
 
 	/** What there is to be taken in. */
@@ -183,17 +230,5 @@ export class LiveRun {
 		const wanted = snapshots === 'all' || snapshots === 'exit';
 		if (!wanted || !this.session.store.head.values().changed) return null;
 		return insertSnapshot(this.session, { trigger: 'exit', run: this.run });
-	}
-}
-
-function endOf(outcome: Outcome): { exit: number | null; signal: number | null } {
-	switch (outcome.kind) {
-		case 'exited':
-		case 'not-executed':
-			return { exit: outcome.code, signal: null };
-		case 'killed':
-			return { exit: null, signal: outcome.signal };
-		case 'failed':
-			return { exit: null, signal: null };
 	}
 }

@@ -8,7 +8,7 @@ export function liveVerbs(run: LiveRun): ControlHandlers {
 	return {
 		ping: () => ({ pid: process.pid, argv: run.facts.argv }),
 		stop: () => {
-			run.layer.stop();
+			run.stop();
 			return { stopped: true };
 		},
 		snap: ({ tag = null, note = null, force = false }) =>
@@ -20,6 +20,7 @@ export function liveVerbs(run: LiveRun): ControlHandlers {
 		restore: async ({ restore, dryRun = false, expected = null }) => ({
 			report: await (dryRun ? previewLiveRestore(run, restore) : restoreLive(run, restore, expected)),
 		}),
+		join: (request, hold) => run.joined.admit(request, hold),
 		'take-in': () => run.takeIn(() => ({ takenIn: true })),
 	};
 }

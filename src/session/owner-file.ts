@@ -25,6 +25,19 @@ export interface OwnerFacts {
 	readonly argv: readonly string[];
 	/** How much of its quota the layer takes, as of the last time that this was news; null without a quota. */
 	readonly quota: QuotaState | null;
+	/** The commands that have joined the run and go on. */
+	readonly joined: readonly JoinedFacts[];
+}
+
+/** A command that has joined a run. */
+export interface JoinedFacts {
+	/** Its number in the session's record. */
+	readonly run: number;
+	/** The `dropcloth` that started it. */
+	readonly pid: number;
+	/** ISO 8601. */
+	readonly started: string;
+	readonly argv: readonly string[];
 }
 
 /** What is known of a run at the time. */
@@ -33,11 +46,15 @@ interface RunFacts {
 	readonly started: Time;
 	readonly argv: readonly string[];
 	readonly init: number | null;
-	readonly quota: QuotaState | null;
+	readonly quota?: QuotaState | null;
+	readonly joined?: readonly JoinedFacts[];
 }
 
 /** Describes this process as the owner, on account of a run. */
-export function describeRun(place: SessionPlace, { layer, started, argv, init, quota }: RunFacts): void {
+export function describeRun(
+	place: SessionPlace,
+	{ layer, started, argv, init, quota = null, joined = [] }: RunFacts,
+): void {
 	writeOwnerFile(place, {
 		pid: process.pid,
 		pidStart: processStart(process.pid),
@@ -49,6 +66,7 @@ export function describeRun(place: SessionPlace, { layer, started, argv, init, q
 		started: isoTime(started),
 		argv,
 		quota,
+		joined,
 	});
 }
 

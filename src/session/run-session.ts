@@ -17,8 +17,10 @@ import { checkBaseInPlace } from './base-directory.ts';
 import { ChannelServer } from './channel-server.ts';
 import type { CheckpointTimes } from './checkpoint-clock.ts';
 import { EarlyEnd, type EndReason } from './early-end.ts';
+import type { InsideEnvironment, SandboxSetting } from './join-terms.ts';
+import type { Joinable } from './joined-runs.ts';
 import { type LayerPlace, type LayerRole, type LayerRoot, layerPlace, upperPath, workPath } from './layer-place.ts';
-import type { RunTrace, SnapshotPolicy } from './live-run.ts';
+import type { LiveRun, RunTrace, SnapshotPolicy } from './live-run.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
 import type { QuotaWatch } from './quota.ts';
 import { claimReadyToken } from './ready-token.ts';
@@ -42,13 +44,19 @@ export interface RunRequest {
 	/** Bytes of disk that the layer may take; null for as many as there are. */
 	readonly quotaBytes: number | null;
 	readonly backend: BackendChoice;
+	/** All flags that decide what the sandbox is: a command that joins has to agree. */
+	readonly settings: readonly SandboxSetting[];
 	/** Path of the launcher's binary. */
 	readonly launcher: string;
 	readonly notify: Notify;
 	/** Called with the plan before anything is mounted. */
 	readonly onPlan?: (plan: Plan) => void;
+	/** Called when the command joins the run of another process. */
+	readonly onJoin?: (owner: { readonly pid: number; readonly argv: readonly string[] }) => void;
 	/** Called just before the launcher is started, such as to pass signals on to it; disposed when it has ended. */
 	readonly onLaunch?: (launched: SignalTaker) => Disposable;
+	/** Called when the command has ended and joined ones have not; `stop` ends them. */
+	readonly onWaiting?: (stop: () => void) => void;
 	readonly clock?: Clock;
 }
 
@@ -56,6 +64,8 @@ export interface RunRequest {
 export interface RunOutcome {
 	readonly outcome: Outcome;
 	readonly trace: RunTrace;
+	/** Whether it joined the sandbox of another run, which is not over with it. */
+	readonly joined: boolean;
 	/** Why the command was ended, whatever it then ended with; null when it ended by itself. */
 	readonly endedFor: EndReason | null;
 }
@@ -71,6 +81,8 @@ interface Started {
 	readonly usedBytes: number | null;
 	readonly started: Time;
 	readonly seenAt: ReadonlyMap<LayerRole, string>;
+	/** What another command has to know to join. */
+	readonly sandbox: Joinable;
 	readonly end: EarlyEnd;
 	/** The way out to some hosts; null when it is to all or none. */
 	readonly gate: NetworkGate | null;
@@ -147,7 +159,6 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 			started: session.clock.now(),
 			argv: request.sandbox.command,
 			init: null,
-			quota: null,
 		});
 		const usedBefore = await usedBytes(request, layer);
 		started = start(request, layer, roots, { lock: session.lock, channel, usedBytes: usedBefore });
@@ -194,18 +205,17 @@ function start(
 	const warning = bindWarning(spec.binds);
 	if (warning !== null) request.notify(warning);
 	request.onPlan?.(plan);
+	const inside: InsideEnvironment = {
+		network: spec.network,
+		sessionId: target.place.id,
+		backend: 'kernel',
+		socketPath: spec.channel,
+		covers: spec.host.covers,
+	};
 	const { launched, end, gate, attended } = launchAttended(request, {
 		launcher,
 		plan,
-		environment: sandboxEnvironment({
-			...environment,
-			network: spec.network,
-			sessionId: target.place.id,
-			backend: 'kernel',
-			socketPath: spec.channel,
-			cwd: spec.cwd,
-			covers: spec.host.covers,
-		}),
+		environment: sandboxEnvironment({ ...environment, ...inside, cwd: spec.cwd }),
 		scratch: layer.path,
 		streams: [standardInput(), 'inherit', 'inherit'],
 		lockFd: lock.fd,
@@ -213,7 +223,9 @@ function start(
 	});
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
-	return { launched, lock, channel, plan, cwd: spec.cwd, usedBytes, started, seenAt, end, gate, attended };
+	const { user, cwd } = spec;
+	const joinable = { roots: spec.roots, user, environment: inside, settings: request.settings };
+	return { launched, lock, channel, plan, cwd, usedBytes, started, seenAt, sandbox: joinable, end, gate, attended };
 }
 
 /** What passes signals on is there before the launch: the command may run before anything else here does. */
@@ -233,8 +245,9 @@ function launchAttended(
 		throw error;
 	}
 	const end = new EarlyEnd(launched, request.notify);
-	const { timeoutMs } = request;
-	if (timeoutMs !== null) end.after(timeoutMs, 'timeout', `--timeout ${timeoutMs / 1000}s has passed`);
+	end.afterTimeout(request.timeoutMs);
+	// what has joined may go on
+	void launched.commandEnded.then(() => end[Symbol.dispose]());
 	const dispose = () => {
 		signals?.[Symbol.dispose]();
 		end[Symbol.dispose]();
@@ -262,7 +275,6 @@ async function accompany(
 			throw explainFailure(failure, plan, request.backend);
 		}
 		await started.gate?.open();
-		using quota = await watchQuota(request, started, session);
 		const [{ LiveRun }, { liveVerbs }, { channelRequests }] = await Promise.all([
 			import('./live-run.ts'),
 			import('./live-verbs.ts'),
@@ -275,12 +287,16 @@ async function accompany(
 			snapshots: request.snapshots,
 			checkpoints: request.checkpoints,
 			seenAt: started.seenAt,
-			quota,
+			sandbox: started.sandbox,
 			notify: request.notify,
+			...(request.onWaiting === undefined ? {} : { onWaiting: request.onWaiting }),
 		});
 		onDescribed();
 		started.channel.answerWith(channelRequests(run));
-		return { ...(await run.accompany(liveVerbs(run))), endedFor: started.end.reason };
+		using end = new EarlyEnd(run, request.notify);
+		using _quota = await watchQuota(request, started, run, end);
+		const ended = await run.accompany(liveVerbs(run));
+		return { ...ended, joined: false, endedFor: started.end.reason ?? end.reason };
 	} catch (error) {
 		if (!launched.hasEnded) launched.kill('SIGKILL');
 		await launched.ended;
@@ -294,12 +310,15 @@ async function accompany(
 
 async function watchQuota(
 	{ quotaBytes, notify }: RunRequest,
-	{ usedBytes, end }: Started,
-	{ live }: OwnedSession,
+	{ usedBytes }: Started,
+	run: LiveRun,
+	end: EarlyEnd,
 ): Promise<QuotaWatch | null> {
-	if (quotaBytes === null || usedBytes === null || live === null) return null;
+	if (quotaBytes === null || usedBytes === null) return null;
 	const { QuotaWatch: Watch } = await import('./quota.ts');
-	return new Watch(live.place, quotaBytes, usedBytes, end, notify);
+	const quota = new Watch(run.layer.place, quotaBytes, usedBytes, end, notify);
+	run.watchQuota(quota);
+	return quota;
 }
 
 /** What kept the launcher from getting as far as the command; null when all mounts are made. */

@@ -173,7 +173,6 @@ describe.each(accounts())('as $name', (account) => {
 		expect(rig.cli.run(['snap', 'project', 'first'])).toMatchObject({ code: 1 });
 
 		for (const args of [
-			['run', 'project', '--', 'true'],
 			['gc', 'project'],
 			['apply', 'project', '--yes'],
 			['discard', 'project', '--yes'],

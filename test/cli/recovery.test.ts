@@ -145,6 +145,7 @@ async function leaveTree(rig: SessionRig, script: string) {
 		layer: 1,
 		started: isoTime(systemClock.now()),
 		quota: null,
+		joined: [],
 		argv: ['sh'],
 	};
 	writeFileSync(ownerPath, JSON.stringify(facts));

@@ -2,6 +2,7 @@ import { run } from '@stricli/core';
 import { applicationWith } from '../../src/cli/application.ts';
 import { CATALOG } from '../../src/cli/catalog.ts';
 import type { CommandName } from '../../src/cli/commands.ts';
+import { givenFlags } from '../../src/cli/context.ts';
 import type { Ran } from './accounts.ts';
 
 /** Where a command line is given. */
@@ -33,6 +34,7 @@ export async function invoke(words: readonly string[], { cwd, home, storePath }:
 		home,
 		storePath,
 		command: end < 0 ? null : words.slice(end + 1),
+		given: givenFlags(own),
 		canAsk: false,
 		catalog: CATALOG,
 	} as never);

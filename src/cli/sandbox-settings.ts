@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import type { SandboxSetting } from '../session/join-terms.ts';
+import type { CliContext } from './context.ts';
+import { SANDBOX_FLAGS, type SandboxFlags } from './sandbox-options.ts';
+
+/** Flags of the one command, which says nothing of the sandbox. */
+const OF_THE_COMMAND: readonly string[] = ['env', 'passEnv', 'clearEnv', 'showBinds', 'timeout', 'force'];
+
+const FLAGS = Object.keys(SANDBOX_FLAGS) as (keyof SandboxFlags)[];
+const PATHS = new Set(['bind', 'roBind', 'mask', 'unmask']);
+const SIZES = new Set(['quota', 'memory']);
+
+/** Every flag that decides what the sandbox is, as it is set for this command line. */
+export function sandboxSettings({ cwd, given }: CliContext, flags: SandboxFlags): SandboxSetting[] {
+	return FLAGS.filter((name) => !OF_THE_COMMAND.includes(name)).map((name) => ({
+		flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+		value: valueText(name, flags[name], cwd),
+		given: given.has(name),
+	}));
+}
+
+/** Equal for what means the same: paths in whatever order, `auto` for what it chooses. */
+function valueText(name: keyof SandboxFlags, value: unknown, cwd: string): string {
+	if (value === undefined) return 'none';
+	if (name === 'mountBackend') return 'kernel';
+	if (SIZES.has(name)) return `${value} bytes`;
+	if (!Array.isArray(value)) return String(value);
+	const texts = PATHS.has(name) ? value.map((path: string) => resolve(cwd, path)) : value.map(String);
+	return texts.length === 0 ? 'none' : [...new Set(texts)].sort().join(', ');
+}
