@@ -26,8 +26,8 @@ static const struct {
 	{__NR_vhangup, EPERM},
 };
 
-/* Terminal requests that would type into the caller's terminal. */
-static const unsigned refused_requests[] = {TIOCSTI, TIOCLINUX};
+/* Terminal requests that would type into the caller's terminal, or stop its output, on which the owner would wait too. */
+static const unsigned refused_requests[] = {TIOCSTI, TIOCLINUX, TCXONC};
 
 enum {
 	REFUSED = sizeof refused / sizeof *refused,

@@ -13,7 +13,7 @@ unsigned caller_umask;
 
 /* The first of descriptors 0 to 2 that is this session's terminal, or -1; and the groups to give it to. */
 static int terminal = -1;
-static int own_group;
+static int own_group, line_discipline;
 /* The terminal's own signals are handed on as well. */
 static bool forward_all;
 /* Whether the caller's job has the terminal: not after it was stopped, until it is continued in the foreground. */
@@ -38,6 +38,7 @@ static void look_at_terminal(void) {
 	for (int fd = 2; fd >= 0; fd--)
 		if (foreground_group(fd) >= 0) terminal = fd;
 	has_terminal = terminal >= 0 && foreground_group(terminal) == own_group;
+	if (has_terminal) sys_ioctl(terminal, TIOCGETD, &line_discipline);
 	owns_terminal = foreground_group(0) == own_group;
 }
 
@@ -88,8 +89,16 @@ static void give_back_terminal(void) {
 	if (has_terminal && foreground_group(terminal) != own_group) give_terminal(own_group);
 }
 
+/* What would keep others from a terminal that is still open elsewhere. Its settings are the caller's to put back. */
+static void free_terminal(void) {
+	if (!has_terminal) return;
+	sys_ioctl(terminal, TIOCNXCL, NULL);
+	sys_ioctl(terminal, TIOCSETD, &line_discipline);
+}
+
 static _Noreturn void end_with(int status) {
 	give_back_terminal();
+	free_terminal();
 	quit_as(status);
 }
 

@@ -25,6 +25,7 @@ const REFUSED_WITH_EPERM = [
 	'vhangup',
 	'TIOCSTI',
 	'TIOCLINUX',
+	'TCXONC',
 ];
 
 describe.each(accounts())('confinement, as $name', (account) => {

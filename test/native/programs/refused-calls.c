@@ -39,6 +39,7 @@ int main(int count, char **argument) {
 	/* With bits above the 32 that the kernel looks at. */
 	show("TIOCSTI", syscall(SYS_ioctl, 0, TIOCSTI | 1ul << 32, "x"));
 	show("TIOCLINUX", syscall(SYS_ioctl, 0, 0x541C, "\1"));
+	show("TCXONC", syscall(SYS_ioctl, 0, TCXONC, 0));
 	show("TIOCGWINSZ", syscall(SYS_ioctl, 0, TIOCGWINSZ, &(struct winsize){0}));
 #if defined(__x86_64__)
 	show("x32-getpid", syscall(0x40000000 + SYS_getpid));
