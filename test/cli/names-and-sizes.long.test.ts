@@ -1,0 +1,11 @@
+import { describe, test } from 'vitest';
+import { accounts } from '../support/accounts.ts';
+import { HUGE_TREES, withstand } from '../support/hostile-trees.ts';
+import { sessionRig } from '../support/session-rig.ts';
+
+describe.each(accounts())('an agent of $name that makes', (account) => {
+	test.each(HUGE_TREES)('$what finds it again, undoes and redoes it, and has it applied', (hostile) => {
+		using rig = sessionRig(account);
+		withstand(rig, hostile);
+	});
+});
