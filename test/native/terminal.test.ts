@@ -1,13 +1,20 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { accounts } from '../support/accounts.ts';
+import type { Launch } from '../support/launch.ts';
 import { LaunchRig } from '../support/launch-rig.ts';
 import { builtLauncher, testProgram } from '../support/native-programs.ts';
 import { PROJECT } from '../support/source-files.ts';
 import { Terminal } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
 
-/** With Landlock's signal scope the command stays in the caller's process group, without it leads its own. */
-const CONFINEMENTS = ['seccomp,landlock', 'seccomp'];
+/**
+ * With Landlock's signal scope the command stays in the caller's process group, without it leads its own, as a command that
+ * joins does in any case.
+ */
+const KINDS = ['seccomp,landlock', 'seccomp', 'joined'];
 
 /** Waits for signals and shows them. */
 const SIGNALS = testProgram('signals');
@@ -21,18 +28,33 @@ const CTRL_Z = '\x1a';
 describe.each(accounts())('on a terminal, as $name', (account) => {
 	let rig: LaunchRig;
 	let terminal: Terminal | undefined;
+	let sandbox: Launch | undefined;
 	beforeEach(() => {
 		rig = new LaunchRig(account);
 	});
 	afterEach(async () => {
 		terminal?.kill();
 		await terminal?.ended;
+		sandbox?.kill('SIGKILL');
+		await sandbox?.ended;
+		terminal = sandbox = undefined;
 		rig[Symbol.dispose]();
 	});
 
+	/** The PID 1 of a sandbox to join, whose first command has begun. */
+	async function initToJoin(): Promise<number> {
+		const launch = rig.start(rig.plan(['sleep', '1000'], { control: true }));
+		sandbox = launch;
+		await until('the first command', () => /^started$/m.test(launch.reported));
+		return launch.init();
+	}
+
 	/** An interactive shell outside whose function `run` is the launcher with the script, through the caller's stdin. */
-	async function outerShell(script: string, confine: string): Promise<Terminal> {
-		const plan = rig.planFile(rig.plan(['bash', '--norc', '-c', script], { confine }));
+	async function outerShell(script: string, kind: string): Promise<Terminal> {
+		const command = ['bash', '--norc', '-c', script];
+		const plan = rig.planFile(
+			kind === 'joined' ? rig.joinPlan(await initToJoin(), command) : rig.plan(command, { confine: kind }),
+		);
 		const env = { PS1: 'OUT> ', LAUNCH: builtLauncher(), PLAN: plan, REPORT: rig.file('report', ''), SIGNALS };
 		terminal = new Terminal(account, ['bash', '--norc', '--noprofile', '--noediting', '-i'], env);
 		await terminal.shown(/OUT> /);
@@ -56,16 +78,16 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		}
 	}
 
-	describe.each(CONFINEMENTS)('confined by %s', (confine) => {
+	describe.each(KINDS)('%s', (kind) => {
 		test('what is typed reaches the command, and its end gives the terminal back', async () => {
-			const shell = await outerShell('read line; echo "got $line"; exit 7', confine);
+			const shell = await outerShell('read line; echo "got $line"; exit 7', kind);
 			shell.type('run; echo "code $?"\nhello\n');
 			await shell.shown(/got hello\n(.*\n)*code 7\n/);
 			await expectPrompt(shell);
 		});
 
 		test('Ctrl-C reaches a handler of the command', async () => {
-			const shell = await outerShell(SIGNALS, confine);
+			const shell = await outerShell(SIGNALS, kind);
 			shell.type('run; echo "code $?"\n');
 			await shell.shown(/^ready\n/m);
 			shell.type(CTRL_C);
@@ -74,7 +96,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('Ctrl-C ends a command without a handler', async () => {
-			const shell = await outerShell('echo ready; exec sleep 1000', confine);
+			const shell = await outerShell('echo ready; exec sleep 1000', kind);
 			shell.type('run\n');
 			await shell.shown(/^ready\n/m);
 			shell.type(CTRL_C);
@@ -83,7 +105,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('Ctrl-Z stops the whole run as a job, fg continues it', async () => {
-			const shell = await outerShell('echo ready; while read line; do echo "got $line"; done', confine);
+			const shell = await outerShell('echo ready; while read line; do echo "got $line"; done', kind);
 			shell.type('run\n');
 			await shell.shown(/^ready\n/m);
 			for (const word of ['one', 'two', 'three']) {
@@ -102,7 +124,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 			async (suspend) => {
 				const shell = await outerShell(
 					`echo ready; while read line; do echo "got $line"; ${suspend}; echo on; done`,
-					confine,
+					kind,
 				);
 				shell.type('run\n');
 				await shell.shown(/^ready\n/m);
@@ -117,7 +139,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		);
 
 		test('bg continues a stopped run in the background, fg brings it back to the terminal', async () => {
-			const shell = await outerShell('echo ready; read line; echo "got $line"; exit 4', confine);
+			const shell = await outerShell('echo ready; read line; echo "got $line"; exit 4', kind);
 			shell.type('run\n');
 			await shell.shown(/^ready\n/m);
 			shell.type(CTRL_Z);
@@ -134,7 +156,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('started in the background it is stopped when it reads, and fg gives it the terminal', async () => {
-			const shell = await outerShell('read line; echo "got $line"', confine);
+			const shell = await outerShell('read line; echo "got $line"', kind);
 			shell.type('"$LAUNCH" $$ 3<"$PLAN" 4>>"$REPORT" & sleep 0\n');
 			await shell.shown(/OUT> /);
 			await stoppedJob(shell);
@@ -146,7 +168,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('an interactive shell inside has jobs of its own', async () => {
-			const shell = await outerShell('PS1="IN> " exec bash --norc --noprofile --noediting -i', confine);
+			const shell = await outerShell('PS1="IN> " exec bash --norc --noprofile --noediting -i', kind);
 			shell.type('run; echo "code $?"\n');
 			await shell.shown(/^IN> /m);
 			shell.type('$SIGNALS\n');
@@ -165,7 +187,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('after an interactive shell inside was killed the terminal is given back', async () => {
-			const shell = await outerShell('PS1="IN> " exec bash --norc --noprofile --noediting -i', confine);
+			const shell = await outerShell('PS1="IN> " exec bash --norc --noprofile --noediting -i', kind);
 			// A script of the shell: it has no job control, and reads in the group that the launcher was started in.
 			const script = '"$LAUNCH" $$ 3<"$PLAN" 4>>"$REPORT"; echo "code $?"; read x; echo "read $x"';
 			shell.type(`bash -c '${script}'\n`);
@@ -178,7 +200,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('an inner shell that suspends itself gives the terminal to the outer one, and gets it again', async () => {
-			const shell = await outerShell('PS1="IN> " exec bash --norc --noprofile --noediting -i', confine);
+			const shell = await outerShell('PS1="IN> " exec bash --norc --noprofile --noediting -i', kind);
 			shell.type('run; echo "code $?"\n');
 			await shell.shown(/^IN> /m);
 			shell.type('suspend -f\n');
@@ -194,7 +216,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('the window has its size, and a change of it is told', async () => {
-			const shell = await outerShell(`stty size; exec ${SIGNALS}`, confine);
+			const shell = await outerShell(`stty size; exec ${SIGNALS}`, kind);
 			shell.type('run\n');
 			await shell.shown(/^33 99\nready\n/m);
 			shell.resize();
@@ -204,7 +226,7 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		});
 
 		test('Ctrl-C reaches a command whose standard input is a pipe', async () => {
-			const shell = await outerShell(SIGNALS, confine);
+			const shell = await outerShell(SIGNALS, kind);
 			shell.type('sleep 1000 | "$LAUNCH" $$ 3<"$PLAN" 4>>"$REPORT"\n');
 			await shell.shown(/^ready\n/m);
 			shell.type(CTRL_C);
@@ -237,6 +259,65 @@ describe.each(accounts())('on a terminal, as $name', (account) => {
 		terminal.type(`${job}\n`);
 		const shown = await terminal.shown(new RegExp(`froze ${FREEZES} times\n`));
 		expect(shown).not.toMatch(/stopped|IN> /i);
+	});
+
+	describe('joined to a sandbox that is frozen', () => {
+		const progress = () => statSync(join(rig.upper, 'progress'), { throwIfNoEntry: false })?.size ?? 0;
+		const progressBeyond = (size: number) => until('progress', () => progress() > size);
+
+		test.each(['bash --norc --noprofile --noediting -i', 'dash -i'])(
+			'neither the foreground job of %s nor the outer one is thrown to the background',
+			async (inner) => {
+				const shell = await outerShell(`PS1='IN> ' exec ${inner}`, 'joined');
+				shell.type('run\n');
+				await shell.shown(/IN> /);
+				shell.type(`while :; do ${APPEND}; done\n`);
+				for (let time = 0; time < FREEZES; time++) {
+					await progressBeyond(progress());
+					expect(await sandbox?.ask('F')).toMatch(/^frozen /);
+					expect(await sandbox?.ask('T')).toBe('thawed');
+				}
+				await progressBeyond(progress());
+				expect(shell.text).toMatch(/IN> while .*\n$/);
+			},
+		);
+
+		test('fg in the outer shell continues it after the thaw', async () => {
+			const shell = await outerShell('while :; do printf x >>progress; done', 'joined');
+			shell.type('run\n');
+			await progressBeyond(0);
+			shell.type(CTRL_Z);
+			await shell.shown(/Stopped.*\n(.*\n)*OUT> /);
+			expect(await sandbox?.ask('F')).toMatch(/^frozen /);
+			const size = progress();
+			shell.type('fg\n');
+			await shell.shown(/fg\n.*\n/);
+			for (let look = 0; look < 20; look++) {
+				await setTimeout(1);
+				expect(progress()).toBe(size);
+			}
+			expect(await sandbox?.ask('T')).toBe('thawed');
+			await progressBeyond(size);
+			shell.type(CTRL_C);
+			await shell.shown(/OUT> /);
+			await expectPrompt(shell);
+		});
+
+		test('what suspended itself before stays so, and the outer shell is told of it once', async () => {
+			const shell = await outerShell('echo ready; read line; kill -STOP $$; echo on', 'joined');
+			shell.type('run\n');
+			await shell.shown(/^ready\n/m);
+			expect(await sandbox?.ask('F')).toMatch(/^frozen /);
+			shell.type('line\n');
+			expect(await sandbox?.ask('T')).toBe('thawed');
+			await shell.shown(/Stopped.*\n(.*\n)*OUT> /);
+			expect(await sandbox?.ask('F')).toMatch(/^frozen /);
+			expect(await sandbox?.ask('T')).toBe('thawed');
+			await expectPrompt(shell);
+			shell.type('fg\n');
+			await shell.shown(/^on\n/m);
+			await expectPrompt(shell);
+		});
 	});
 
 	test('a hangup of the terminal ends the command', async () => {
