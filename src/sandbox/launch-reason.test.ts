@@ -88,6 +88,9 @@ test('a store on a filesystem that cannot hold a layer', () => {
 
 test('the rest of the steps', () => {
 	expect(reason('lock', 'EAGAIN').code).toBe('session-locked');
+	expect(reason('join', 'ESRCH').code).toBe('sandbox-ended');
+	expect(reason('join', 'EACCES').code).toBe('launch-failed');
+	expect(reason('cgroup', 'EACCES', { text: 'cgroup.procs' }).why).toMatch('cgroup.procs: permission denied');
 	expect(reason('plan', 'EISDIR').code).toBe('directory-as-stream');
 	expect(reason('spawn', 'ENOENT', { text: 'spawn /x/launch ENOENT' }).code).toBe('launcher-missing');
 	expect(reason('attach', 'ENOENT', { text: '/home/me/.ssh' }).why).toBe('/home/me/.ssh is not there any more');

@@ -53,6 +53,11 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 			why: `the launcher does not understand its plan: ${text}`,
 			remedy: 'install dropcloth again',
 		},
+	cgroup: ({ text }, code) => ({
+		code: 'no-control-group',
+		why: `the control group cannot be used: ${text}: ${ERRNO[code][1]}`,
+		remedy: 'use one of version 2 that is delegated to this user, with the caller in a group beside it',
+	}),
 	join: (_, code) =>
 		code === 'ESRCH'
 			? { code: 'sandbox-ended', why: 'the sandbox to join has just ended', remedy: 'run the command again' }

@@ -17,10 +17,12 @@ import { LockFile } from '../../src/host/lock-file.ts';
 import { isRunning, processStart } from '../../src/host/process.ts';
 import { explainFailure } from '../../src/sandbox/explain.ts';
 import { gatherSpec } from '../../src/sandbox/gather-spec.ts';
+import { buildJoinPlan } from '../../src/sandbox/join-plan.ts';
 import { type Launched, type LaunchOptions, launch } from '../../src/sandbox/launch.ts';
 import { makeLayerDirectories } from '../../src/sandbox/layer-directories.ts';
 import { buildPlan } from '../../src/sandbox/plan.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox-request.ts';
+import { sandboxUser } from '../../src/sandbox/user-facts.ts';
 import { accounts, presentAccount } from '../support/accounts.ts';
 import { builtLauncher } from '../support/native-programs.ts';
 import { SandboxRig } from '../support/sandbox-rig.ts';
@@ -176,6 +178,41 @@ test('a tree can be frozen and thawed', async () => {
 	launched.kill('SIGKILL');
 	await launched.ended;
 	await expect(launched.freeze()).rejects.toThrow('has ended');
+});
+
+test('another command joins it, and goes on when the first has ended, which is told at once', async () => {
+	const first = start(shell('echo ready; read line; exit 3'), { control: true }, piped);
+	await firstLine(first);
+	const init = (await first.init) ?? 0;
+	const spec = { init, initStart: processStart(init) ?? '', user: sandboxUser(), cwd: rig.project };
+	const alongside = (command: string[]) =>
+		launch({
+			launcher: builtLauncher(),
+			plan: buildJoinPlan({ ...spec, command }),
+			environment: ENVIRONMENT,
+			scratch: rig.store,
+			streams: ['pipe', 'pipe', 'pipe'],
+		});
+	const second = alongside(shell('echo from the second >told; echo ready; read line; exit 4'));
+	expect(await second.ready).toBe(true);
+	expect(await second.init).toBe(init);
+	await firstLine(second);
+	first.stdin?.end('\n');
+	expect(await first.commandEnded).toEqual({ kind: 'exited', code: 3 });
+	expect([first.hasEnded, first.report().waiting]).toEqual([false, 1]);
+	await first.freeze();
+	expect(await first.thaw()).toEqual({ undisturbed: true });
+	second.stdin?.end('\n');
+	expect(await second.ended).toEqual({ kind: 'exited', code: 4 });
+	expect(await first.ended).toEqual({ kind: 'exited', code: 3 });
+	const [project] = rig.request([]).roots;
+	expect(readFileSync(join(project?.upper ?? '', 'told'), 'utf8')).toBe('from the second\n');
+
+	const late = await alongside(['true']).ended;
+	if (late.kind !== 'failed') throw new Error('joined what has ended');
+	expect(explainFailure(late.failure, buildJoinPlan({ ...spec, command: ['true'] }))).toMatchObject({
+		code: 'sandbox-ended',
+	});
 });
 
 test('a freeze without control is a mistake of the caller', async () => {
