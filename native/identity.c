@@ -10,11 +10,12 @@
 static const char *uid_map, *gid_map;
 static struct operation_mark map_mark, caps_mark;
 static uint64_t kept_capabilities;
-static bool drops_capabilities;
+static bool drops_capabilities, caller_alone;
 
 /* The first user namespace: the caller becomes root of it. setgroups has to be denied before, user_namespaces(7). */
 void op_map(char **operand, int extra) {
 	(void)extra;
+	caller_alone = true;
 	write_file("/proc/self/setgroups", "deny");
 	write_file("/proc/self/uid_map", operand[0]);
 	write_file("/proc/self/gid_map", operand[1]);
@@ -33,6 +34,8 @@ void op_caps(char **operand, int extra) {
 	drops_capabilities = true;
 	caps_mark = current_operation;
 }
+
+bool identity_is_caller_alone(void) { return caller_alone; }
 
 bool identity_is_mapped(void) { return uid_map != NULL; }
 

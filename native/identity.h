@@ -6,6 +6,11 @@
 
 #include "text.h"
 
+/*
+ * Whether the plan's first user namespace holds the caller and nobody else: what may not be searched here, where its
+ * files are open in spite of their modes, the command can't reach either, and it can't become anyone who could.
+ */
+bool identity_is_caller_alone(void);
 /* Whether the plan gives the command a user namespace of its own. */
 bool identity_is_mapped(void);
 /*

@@ -4,7 +4,7 @@
 
 /* An O_PATH descriptor, reached through no symbolic link; FLAGS may be O_DIRECTORY. Fails the operation otherwise. */
 int open_place(const char *path, int flags);
-/* The same, but -1 when nothing is there any more or a link is in the way. */
+/* The same, but -1 when nothing is there any more, a link is in the way, or nobody inside could get there either. */
 int find_place(const char *path);
 /* The same for the directory that holds an absolute path's last name, which NAME then points to. */
 int open_parent(const char *path, const char **name);

@@ -136,7 +136,7 @@ describe.each(accounts())('mounts, as $name', (account) => {
 		});
 	});
 
-	test('a mask takes the kind of what is there, and lets be what is gone or behind a link', async () => {
+	test('a mask takes the kind of what is there, and lets be what is gone, behind a link or out of reach', async () => {
 		rig.file('project/directory/key', 'key');
 		rig.file('project/file', 'key');
 		rig.file('project/elsewhere/key', 'key');
@@ -148,6 +148,8 @@ describe.each(accounts())('mounts, as $name', (account) => {
 			['mkdir', '/var/tmp/empty', 0o755],
 			['file', '/var/tmp/none', 0o444],
 			...names.map((name): Operation => ['mask', '/var/tmp/empty', '/var/tmp/none', `${rig.project}/${name}`]),
+			// nobody but root looks in there
+			['mask', '/var/tmp/empty', '/var/tmp/none', '/root/key'],
 		];
 		const script = 'ls -A directory; cat file; cat elsewhere/key; echo x >file; echo x >directory/made';
 		const ended = await shell(script, [], inside);
