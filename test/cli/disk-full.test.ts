@@ -109,6 +109,27 @@ test('a snapshot that has no room is not taken, and what there was stays', () =>
 	});
 });
 
+test('a snapshot of a live session that has no room is told, the run goes on, and nothing is lost', async () => {
+	using rig = sessionRig(presentAccount());
+	using disk = new SmallDisk(rig.cli.storePath, 48 * MIB);
+	rig.sh('mkfifo ../go');
+	const script = `head -c 3000000 /dev/urandom > one; echo begun; read line < '${rig.place}/go'; echo 2 > two; cat two`;
+	const run = rig.cli.start(['quick', rig.project, '--', 'sh', '-c', script]);
+	await run.said(/begun/);
+	disk.leave(0);
+	expectFull(rig.cli.run(['snap', 'project', 'tag']));
+	expect(rig.cli.json<{ state: string }>(['status', 'project']).state).toBe('live');
+	disk.makeRoom();
+	expect(rig.cli.run(['snap', 'project', 'tag']).code).toBe(0);
+	disk.leave(0);
+	writeFileSync(join(rig.place, 'go'), 'go\n');
+	expect((await run.ended).stdout).toMatch(/^begun\n/);
+	disk.makeRoom();
+	expect(rig.inside('wc -c < one')).toBe('3000000\n');
+	rig.cli.json(['restore', 'project', 'tag', '--yes']);
+	expect(rig.inside('wc -c < one; ls')).toBe('3000000\none\n');
+});
+
 test('a restore that has no room is done by the next command, or not at all', () => {
 	withStore((rig, disk) => {
 		rig.inside('echo 1 > one; head -c 6000000 /dev/urandom > big');
