@@ -21,7 +21,7 @@ export const SOCKETS: readonly Attack[] = [
 	silent(
 		'sockets of daemons, buses, displays and agents',
 		`for s in /run/docker.sock /var/run/docker.sock /run/podman/podman.sock /run/containerd/containerd.sock /run/dbus/system_bus_socket /run/systemd/private /run/systemd/notify /run/user/*/bus /run/user/*/gnupg/S.gpg-agent /run/user/*/keyring/ssh /tmp/.X11-unix/* /tmp/ssh-*/* /tmp/tmux-*/* /run/screen/* /var/lib/lxd/unix.socket /var/lib/incus/unix.socket /dev/log; do [ -S $s ] && echo $s; done
-		find / -xdev -type s -not -path "$HOME/*" -not -path "/run/dropcloth.sock" | while read -r s; do [ -S "$s" ] && echo "$s"; done`,
+		{ find / -xdev -path "$(dirname $RIG)" -prune -o -type s -print; find $RIG -type s; } | grep -vE "^($HOME/|/run/dropcloth.sock)" | while read -r s; do [ -S "$s" ] && echo "$s"; done`,
 	),
 	refused('a socket in home', 'os.environ["HOME"] + "/home.sock"', NOBODY),
 	refused('a socket in the project', '"project.sock"', NOBODY),

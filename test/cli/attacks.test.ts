@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUPS } from '../attacks/all-attacks.ts';
-import { accounts, type Ran } from '../support/accounts.ts';
+import { HIDDEN } from '../attacks/hidden.ts';
+import { HOST_FILES } from '../attacks/host-files.ts';
+import { accounts, presentAccount, type Ran } from '../support/accounts.ts';
 import { AttackRig } from '../support/attack-rig.ts';
 import { until } from '../support/until.ts';
 
@@ -43,6 +45,20 @@ describe.each(CASES)('over the $backend backend, an agent of $who cannot get at'
 		expect(cli.json<unknown[]>(['ps'])).toHaveLength(2);
 		expect(cli.run(['quick', `${attacked.rig.place}/other`, '--', 'cat', 'f']).stdout).toBe('SECRET\n');
 	});
+});
+
+test('a way out that is open is seen, in what an attack prints and on the host', async () => {
+	using attacked = await AttackRig.make(presentAccount());
+	const { place, cli } = attacked.rig;
+	const before = attacked.host();
+	const home = cli.account.home;
+	const open = ['--bind', `${place}/outside`, '--bind', `${place}/other`, '--unmask', `${home}/.netrc`];
+	const attacks = [...HOST_FILES, ...HIDDEN];
+	const { printed } = attacked.run(attacks, open);
+	expect(printed.get('files outside that are its own')).toMatch(/^1\n2\n/);
+	expect(printed.get('credentials')).toContain('SECRET');
+	const changed = attacked.host().filter((line) => !before.includes(line));
+	expect(changed.filter((line) => line.includes('outside'))).not.toEqual([]);
 });
 
 test('two attacks have different names', () => {
