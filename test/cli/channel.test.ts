@@ -5,6 +5,7 @@ import { placeInStore } from '../../src/session/session-place.ts';
 import { accounts } from '../support/accounts.ts';
 import type { Running } from '../support/built-program.ts';
 import { fileAt } from '../support/file-at.ts';
+import { LiveShell } from '../support/live-shell.ts';
 import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 
 interface Row {
@@ -98,6 +99,15 @@ describe.each(accounts())('as $name', (account) => {
 			expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
 			expect(ran.stdout).toMatch(/^took snapshot \d\n$/);
 		}
+	});
+
+	test('a command that has joined asks for one as well', async () => {
+		using rig = sessionRig(account);
+		const first = await LiveShell.start(rig);
+		await first.run('echo 1 > f');
+		const ran = rig.cli.run(['run', 'project', '--', 'sh', '-euc', withDropcloth(rig, 'dropcloth checkpoint joined')]);
+		expect(ran).toMatchObject({ code: 0, stderr: '', stdout: "took snapshot 2 'joined'\n" });
+		await first.end();
 	});
 
 	test('a bind of all of /run does not take it away', () => {
