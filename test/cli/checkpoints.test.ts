@@ -1,29 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { Session } from '../../src/session/session.ts';
-import { placeInStore } from '../../src/session/session-place.ts';
 import type { Snapshot } from '../../src/store/snapshots.ts';
 import { accounts, presentAccount } from '../support/accounts.ts';
+import { snapshotsOf } from '../support/checkpoints.ts';
 import { fileAt } from '../support/file-at.ts';
-import { type SessionRig, sessionRig } from '../support/session-rig.ts';
+import { sessionRig } from '../support/session-rig.ts';
 import { until } from '../support/until.ts';
 
 /** Waits for a signal, does something, and so on; ends with SIGTERM. */
 const ON_SIGNAL = (first: string, then: string) =>
 	`go=0; trap "go=1" USR1; trap "exit 0" TERM; ${first}; echo begun; while [ $go = 0 ]; do sleep 0.01; done; ${then}; echo more; while :; do sleep 0.01; done`;
-
-/** What is in the stored session now. */
-function snapshotsOf({ cli }: SessionRig): Snapshot[] {
-	const session = Session.openToRead(placeInStore(cli.storePath, 'project'));
-	try {
-		return session.store.snapshots.list();
-	} finally {
-		session.close();
-	}
-}
-
-function byTrigger(rig: SessionRig, trigger: Snapshot['trigger']): Snapshot[] {
-	return snapshotsOf(rig).filter((snapshot) => snapshot.trigger === trigger);
-}
 
 describe.each(accounts())('as $name', (account) => {
 	test('a checkpoint is taken at each rest after something changed, and none of what is in one already', async () => {
@@ -31,10 +16,10 @@ describe.each(accounts())('as $name', (account) => {
 		const script = ON_SIGNAL('mkdir -p a/b; echo 1 > a/b/f', 'echo 2 > a/b/f; mkdir -p c/d/e; echo new > c/d/e/g');
 		const run = rig.cli.start(['quick', rig.project, '--quiet', '200ms', '--', 'sh', '-euc', script]);
 		await run.said(/begun/);
-		await until('the first checkpoint', () => byTrigger(rig, 'quiet').length === 1);
+		await until('the first checkpoint', () => snapshotsOf(rig, 'quiet').length === 1);
 		run.kill('SIGUSR1');
 		await run.said(/more/);
-		await until('the second checkpoint', () => byTrigger(rig, 'quiet').length === 2);
+		await until('the second checkpoint', () => snapshotsOf(rig, 'quiet').length === 2);
 		run.kill('SIGTERM');
 		expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
 		const all = snapshotsOf(rig);
@@ -58,11 +43,11 @@ describe.each(accounts())('as $name', (account) => {
 		const flags = ['--quiet', '10s', '--checkpoint-interval', '300ms'];
 		const run = rig.cli.start(['quick', rig.project, ...flags, '--', 'sh', '-euc', script]);
 		await run.said(/begun/);
-		await until('three checkpoints', () => byTrigger(rig, 'ceiling').length >= 3);
+		await until('three checkpoints', () => snapshotsOf(rig, 'ceiling').length >= 3);
 		run.kill('SIGTERM');
 		expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
 
-		const taken = byTrigger(rig, 'ceiling');
+		const taken = snapshotsOf(rig, 'ceiling');
 		expect(taken.map(({ atRest }) => atRest)).toEqual(taken.map(() => false));
 		const [{ id }] = taken as [Snapshot];
 		for (const command of ['list', 'log']) {
@@ -91,7 +76,7 @@ describe.each(accounts())('as $name', (account) => {
 		const flags = ['--snapshots', policy, '--quiet', '50ms'];
 		const run = rig.cli.start(['quick', rig.project, ...flags, '--', 'sh', '-euc', script]);
 		await run.said(/begun/);
-		if (triggers.includes('quiet')) await until('a checkpoint', () => byTrigger(rig, 'quiet').length === 1);
+		if (triggers.includes('quiet')) await until('a checkpoint', () => snapshotsOf(rig, 'quiet').length === 1);
 		run.kill('SIGTERM');
 		expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
 		expect(snapshotsOf(rig).map(({ trigger }) => trigger)).toEqual(triggers);

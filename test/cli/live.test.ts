@@ -1,100 +1,25 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { takeLiveSnapshot } from '../../src/session/live-snapshot.ts';
-import { placeInStore } from '../../src/session/session-place.ts';
 import { accounts } from '../support/accounts.ts';
-import type { Running } from '../support/built-program.ts';
 import { fileAt } from '../support/file-at.ts';
+import {
+	DATABASE,
+	endOf,
+	expectLockstep,
+	expectSoundDatabases,
+	LOCKSTEP,
+	lockstepPairs,
+	MAPPED,
+	mappedPairs,
+	snapshots,
+	startPython,
+} from '../support/moments.ts';
 import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { Terminal } from '../support/terminal.ts';
 
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
-
-/** Writes the same rising number into two files, one right after the other, until it is told to end; says the last one. */
-const LOCKSTEP = `
-import os, signal
-ended = []
-signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
-a, b = (os.open(name, os.O_RDWR | os.O_CREAT) for name in 'ab')
-n = 0
-while not ended:
-    n += 1
-    for fd in (a, b): os.pwrite(fd, b'%020d' % n, 0)
-    if n == 100: print('begun', flush=True)
-print(n)
-`;
-
-/** The same through one mapping of one file, two pages apart. */
-const MAPPED = `
-import mmap, signal
-ended = []
-signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
-with open('f', 'wb') as f: f.truncate(16384)
-f = open('f', 'r+b')
-m = mmap.mmap(f.fileno(), 16384, mmap.MAP_SHARED)
-numbers = memoryview(m).cast('q')
-n = 0
-while not ended:
-    n += 1
-    numbers[0] = n
-    numbers[1024] = n
-    if n == 100: print('begun', flush=True)
-print(n)
-`;
-
-/** Moves amounts between two tables of a database in WAL mode. */
-const DATABASE = `
-import signal, sqlite3
-ended = []
-signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
-db = sqlite3.connect('db', isolation_level=None)
-db.execute('pragma journal_mode=wal')
-db.execute('pragma wal_autocheckpoint=50')
-db.execute('create table a(n integer primary key, text)')
-db.execute('create table b(n integer primary key, text)')
-n = 0
-while not ended:
-    n += 1
-    db.execute('begin')
-    for table in 'ab': db.execute(f'insert into {table} values(?, ?)', (n, 'x' * (n * 37 % 3000)))
-    db.execute('commit')
-    if n == 20: print('begun', flush=True)
-print(n)
-`;
-
-function startPython(rig: SessionRig, program: string, ...flags: string[]): Running {
-	return rig.cli.start(['quick', rig.project, ...flags, '--', '/usr/bin/python3', '-c', program]);
-}
-
-/** Takes snapshots of the live session by its owner, as `snap` does; their numbers. */
-async function snapshots({ cli }: SessionRig, count: number): Promise<number[]> {
-	const ids: number[] = [];
-	for (let taken = 0; taken < count; taken++) {
-		const place = placeInStore(cli.storePath, 'project');
-		const snapshot = await takeLiveSnapshot(place, { tag: null, note: null, force: false });
-		if (snapshot === null) throw new Error('the session is not live');
-		ids.push(snapshot.id);
-	}
-	return ids;
-}
-
-/** Has a program of above come to its end: its last number. */
-async function endOf(running: Running): Promise<number> {
-	running.kill('SIGTERM');
-	const ran = await running.ended;
-	expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
-	return Number(ran.stdout.trim().split('\n').at(-1));
-}
-
-/** Pairs of numbers, oldest snapshot first: the first is equal to the second or one ahead, and they never fall. */
-function expectLockstep(pairs: readonly (readonly [number, number])[]): void {
-	for (const [a, b] of pairs) expect([0, 1], `${a} and ${b}`).toContain(a - b);
-	const firsts = pairs.map(([a]) => a);
-	expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
-	expect(firsts.at(-1)).toBeGreaterThan(firsts[0] as number);
-}
 
 describe.each(accounts())('as $name', (account) => {
 	test('thirty snapshots of two files that are written in turn each hold them as they were at one moment', async () => {
@@ -103,9 +28,7 @@ describe.each(accounts())('as $name', (account) => {
 		await run.said(/begun/);
 		const ids = await snapshots(rig, 30);
 		const last = await endOf(run);
-		const pairs = [...ids, 'now' as const].map(
-			(id) => [Number(fileAt(rig.cli, id, 'a')), Number(fileAt(rig.cli, id, 'b'))] as const,
-		);
+		const pairs = lockstepPairs(rig, ids);
 		expectLockstep(pairs);
 		expect(pairs.at(-1)).toEqual([last, last]);
 	});
@@ -123,10 +46,7 @@ describe.each(accounts())('as $name', (account) => {
 				where === 'on a disk' ? rig : { ...rig, cli: { ...rig.cli, storePath: env.DROPCLOTH_HOME as string } };
 			const ids = await snapshots(there, 15);
 			const last = await endOf(run);
-			const pairs = [...ids, 'now' as const].map((id) => {
-				const file = fileAt(there.cli, id, 'f') as Buffer;
-				return [Number(file.readBigInt64LE(0)), Number(file.readBigInt64LE(8192))] as const;
-			});
+			const pairs = mappedPairs(there, ids);
 			expectLockstep(pairs);
 			expect(pairs.at(-1)).toEqual([last, last]);
 		},
@@ -138,20 +58,7 @@ describe.each(accounts())('as $name', (account) => {
 		await run.said(/begun/);
 		const ids = await snapshots(rig, 10);
 		const last = await endOf(run);
-		using out = temporaryDirectory();
-		const counts = [...ids, 'now' as const].map((id) => {
-			for (const name of ['db', 'db-wal']) {
-				const content = fileAt(rig.cli, id, name);
-				if (content !== null) out.write(`${id}/${name}`, content);
-			}
-			account.own(out.path);
-			const sql = 'pragma integrity_check; select count(*) from a; select count(*) from b; select max(n) from a';
-			const ran = account.run(['sqlite3', join(out.path, `${id}/db`), sql]);
-			expect(ran.stdout.split('\n')[0], `snapshot ${id}: ${ran.stderr}`).toBe('ok');
-			return ran.stdout.trim().split('\n').slice(1).map(Number);
-		});
-		for (const [a, b, max] of counts) expect([b, max]).toEqual([a, a]);
-		expect(counts.at(-1)?.[0]).toBe(last);
+		expectSoundDatabases(rig, account, ids, last);
 	});
 
 	test('a live session is looked at, snapshotted and refused to others while it goes on', async () => {
