@@ -1,26 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import type { Change } from '../base/change.ts';
 import { errorCode, isDiskFull } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import { crashPoint } from '../host/crash-point.ts';
-import { spareOccupied } from '../layer/spare-occupied.ts';
-import { isLayerRole } from './kernel-live.ts';
-import type { LayerRole } from './layer-place.ts';
 import type { LiveRun } from './live-run.ts';
 import { takeInAndHold } from './live-take-in.ts';
-import { LiveView } from './live-view.ts';
 import { PendingRestore } from './pending-restore.ts';
 import { type PlannedRestore, planRestore, type RestoreScope } from './plan-restore.ts';
 import { checkExpected, reportOf, reportOfOutcome, scopeOf } from './restore-report.ts';
 import type { RestoreReport, RestoreRequest } from './restore-request.ts';
 import type { RestoreRows } from './restore-rows.ts';
 import { type RestoreOutcome, restoreSession } from './restore-session.ts';
-import type { RootChanges } from './root-changes.ts';
-import { SessionViews } from './session-views.ts';
 import { snapshotIfChanged } from './snapshot-session.ts';
 import { TakeIn } from './take-in.ts';
-import { unversionedIn } from './unversioned.ts';
-import { directoriesAround, viewChanges, withContents } from './view-changes.ts';
+import { type WrittenTrees, writeLiveTrees } from './write-live-trees.ts';
 
 /** What restoring a running session would change. Null when there is nothing to undo or redo. */
 export async function previewLiveRestore(run: LiveRun, request: RestoreRequest): Promise<RestoreReport | null> {
@@ -65,67 +56,15 @@ function restoreStanding(run: LiveRun, init: number, plan: PlannedRestore, scope
 	const rows = { target, roots: session.workRoots(scope.withHome), paths: scope.paths, trail: plan.trail(before) };
 	using _ = PendingRestore.begin(layer.place, rows);
 	crashPoint('restore-pending');
-	const written = writeTrees(run, init, target, changes);
+	const written = writeLiveTrees(run, init, target, changes);
 	crashPoint('restore-written');
 	takeInWritten(run, rows, written);
 	if (written.failure !== null) throw tornRestore(target, before, session.id, written.failure.cause);
 	return { target, present, changes, kept: written.kept };
 }
 
-interface Written {
-	readonly kept: RestoreOutcome['kept'];
-	readonly failure: { readonly cause: unknown } | null;
-}
-
-function writeTrees(run: LiveRun, init: number, target: number, changes: readonly RootChanges[]): Written {
-	const views = new SessionViews(run.session.store);
-	const kept: RestoreOutcome['kept'][number][] = [];
-	try {
-		for (const tree of changes) {
-			const { role } = tree.root;
-			const seenAt = isLayerRole(role) ? run.facts.seenAt.get(role) : undefined;
-			if (!isLayerRole(role) || tree.changes.length === 0) continue;
-			// a tree that this run does not show is written where it lies
-			if (seenAt === undefined) throw new Error(`the ${role} tree of a running session is seen nowhere`);
-			for (const path of writeTree(views, tree, target, LiveView.open(init, seenAt), role))
-				kept.push({ root: tree.root, path });
-		}
-		return { kept, failure: null };
-	} catch (cause) {
-		return { kept, failure: { cause } };
-	} finally {
-		views.close();
-	}
-}
-
-/** Returns the paths that could not be touched. */
-function writeTree(
-	views: SessionViews,
-	{ root, changes }: RootChanges,
-	target: number,
-	live: LiveView,
-	role: LayerRole,
-): string[] {
-	using view = live;
-	const [from, to] = [views.at(root, 'now'), views.at(root, target)];
-	const isUnversioned = unversionedIn(role) ?? (() => false);
-	const wanted = viewChanges(from, to, changes).filter(({ path }) => !isUnversioned(path));
-	const { changes: possible, kept } = spareOccupied(
-		wanted.filter(({ path }) => !view.isCovered(path)),
-		view.tree,
-	);
-	const complete = withContents(possible, to);
-	view.tree.apply([...complete, ...directoriesAround(complete, from, to)], {
-		durable: false,
-		isOpen: view.whatIsOpen(),
-		owner: 'possible',
-		token: randomBytes(8).toString('hex'),
-	});
-	return [...wanted.map(({ path }: Change) => path).filter((path) => view.isCovered(path)), ...kept];
-}
-
 /** What the layer holds now becomes the present, which the target is when all of it was written. */
-function takeInWritten({ session, layer, facts }: LiveRun, rows: RestoreRows, { kept, failure }: Written): void {
+function takeInWritten({ session, layer, facts }: LiveRun, rows: RestoreRows, { kept, failure }: WrittenTrees): void {
 	const { store } = session;
 	const takeIn = new TakeIn(store, layer, facts.started);
 	takeIn.scan();

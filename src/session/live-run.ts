@@ -1,4 +1,5 @@
 import type { Time } from '../base/inode.ts';
+import { isDiskFull } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Launched, Outcome } from '../sandbox/launch.ts';
 import { Runs } from '../store/runs.ts';
@@ -7,6 +8,7 @@ import { AutoCheckpoints } from './auto-checkpoints.ts';
 import type { CheckpointTimes } from './checkpoint-clock.ts';
 import { ControlServer } from './control-server.ts';
 import type { ControlHandlers } from './control-verbs.ts';
+import type { CopiedPaths } from './drop-copies.ts';
 import { type Joinable, JoinedRuns } from './joined-runs.ts';
 import type { KernelLive } from './kernel-live.ts';
 import { type Moment, type SeenAt, type TakeInManner, type TakeInPlace, takeInLive } from './live-take-in.ts';
@@ -63,6 +65,8 @@ export class LiveRun {
 	#quota: QuotaWatch | null = null;
 	/** The number of the snapshot that would be the first of this run. */
 	readonly #nextAtStart: number;
+	/** What restores had to copy from the base. */
+	readonly copied: CopiedPaths = new Map();
 	/** The last thing asked for: one at a time, in order. */
 	#work: Promise<unknown> = Promise.resolve();
 	/** Null when none are to be taken. */
@@ -104,6 +108,7 @@ export class LiveRun {
 		await this.#settled();
 		const trace = this.#finish(outcome);
 		await described;
+		await this.#dropCopies();
 		await this.thin();
 		this.#checkpoints?.close();
 		return { outcome, trace };
@@ -210,6 +215,18 @@ export class LiveRun {
 		});
 		removeOwnerFile(this.session.place);
 		return trace;
+	}
+
+	/** Of what a restore meanwhile put back to the base, nothing stays in the layer. */
+	async #dropCopies(): Promise<void> {
+		if (this.copied.size === 0) return;
+		const { dropCopies } = await import('./drop-copies.ts');
+		try {
+			dropCopies(this.session, this.copied);
+		} catch (error) {
+			if (!(error instanceof Refusal) && !isDiskFull(error)) throw error;
+			this.facts.notify(`copies of the base stay in the layer: ${(error as Error).message}`);
+		}
 	}
 
 	/** Thins old checkpoints for a moment. A run that made no history leaves it alone. */

@@ -173,6 +173,21 @@ describe.each(accounts())('as $name', (account) => {
 		await shell.end();
 	});
 
+	test('what a restore copied back from the base is the host’s own again when the run has ended', async () => {
+		using rig = sessionRig(account);
+		rig.sh('mkdir -p d/e; echo 1 > d/e/f; echo 1 > d/g; echo 1 > h; ln -s h l');
+		const shell = await LiveShell.start(rig);
+		await shell.run('rm -rf d; echo 2 > h; rm l; echo more > more');
+		restore(rig, 'undo', 'project');
+		await shell.run('echo 3 > d/g');
+		rig.sh('echo host > h');
+		expect(await shell.run('cat d/e/f d/g h l')).toBe('1\n3\n1\n1\n');
+		expect(await shell.end()).toEqual({ code: 0, stderr: '' });
+		rig.sh('echo host > d/e/f; rm l; ln -s d l');
+		expect(rig.inside('cat d/e/f d/g h l/g')).toBe('1\n3\n1\n3\n');
+		expect(integrityOf(rig)).toEqual([]);
+	});
+
 	test('where something else is mounted inside nothing is written, removed or uncovered', async () => {
 		using rig = sessionRig(account);
 		rig.sh('mkdir -p ../host/in; echo host > ../host/in/f; mkdir -p sub/bound; echo base > sub/bound/f; echo base > f');
