@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { decodeName } from '../base/bytes.ts';
 import { errorCode } from '../base/posix-error.ts';
 
@@ -12,38 +12,54 @@ export interface OpenFiles {
 	readonly isComplete: boolean;
 }
 
-/** Looks at `init` and all its descendants, those in namespaces of their own too. They should stand still. */
-export function openFiles(init: number): OpenFiles {
+/**
+ * Looks at everything in the sandbox of this first process, at the processes given, such as those that joined, and at all
+ * their descendants, those in namespaces of their own too. They should stand still.
+ */
+export function openFiles(init: number, others: readonly number[]): OpenFiles {
 	const inodes = new Set<string>();
 	const mapped = new Set<string>();
 	let isComplete = true;
-	for (const pid of descendants(init)) {
+	for (const pid of family(init, others)) {
 		try {
 			for (const name of ['exe', ...readdirSync(`/proc/${pid}/fd`).map((fd) => `fd/${fd}`)]) {
 				addInode(`/proc/${pid}/${name}`, inodes);
 			}
 			addMapped(pid, mapped);
 		} catch (error) {
-			if (!isGone(error) && errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
+			if (!isGone(error) && !isDenied(error)) throw error;
 			isComplete &&= isGone(error);
 		}
 	}
 	return { inodes, mapped, isComplete };
 }
 
-function descendants(init: number): number[] {
+function family(init: number, others: readonly number[]): Set<number> {
+	const namespace = pidNamespace(init);
 	const children = new Map<number, number[]>();
-	for (const name of readdirSync('/proc')) {
-		const parent = /^\d+$/.test(name) ? parentOf(name) : null;
-		if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+	const found = new Set([init, ...others]);
+	for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+		const parent = parentOf(pid);
+		if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), pid]);
+		if (namespace !== null && pidNamespace(pid) === namespace) found.add(pid);
 	}
-	const found = [init];
-	for (const pid of found) found.push(...(children.get(pid) ?? []));
+	// a set is walked to what is added meanwhile
+	for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
 	return found;
 }
 
+/** Null for a process that is gone, or that is not ours to look at. */
+function pidNamespace(pid: number): string | null {
+	try {
+		return readlinkSync(`/proc/${pid}/ns/pid`);
+	} catch (error) {
+		if (isGone(error) || isDenied(error)) return null;
+		throw error;
+	}
+}
+
 /** The second field after the name, which may hold anything: proc_pid_stat(5). */
-function parentOf(pid: string): number | null {
+function parentOf(pid: number): number | null {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
 		return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
@@ -75,4 +91,9 @@ function addMapped(pid: number, paths: Set<string>): void {
 function isGone(error: unknown): boolean {
 	const code = errorCode(error);
 	return code === 'ENOENT' || code === 'ESRCH';
+}
+
+function isDenied(error: unknown): boolean {
+	const code = errorCode(error);
+	return code === 'EACCES' || code === 'EPERM';
 }

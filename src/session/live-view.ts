@@ -49,9 +49,12 @@ export class LiveView implements Disposable {
 		return this.#covered.some((place) => isWithin(path, place));
 	}
 
-	/** Tells which files of the tree somebody inside has open; of all of them when that cannot be known. */
-	whatIsOpen(): (file: HostStat) => boolean {
-		const { inodes, mapped, isComplete } = openFiles(this.#init);
+	/**
+	 * Tells which files of the tree somebody inside has open; of all of them when that cannot be known. `joined` are processes
+	 * that entered the sandbox from outside.
+	 */
+	whatIsOpen(joined: readonly number[]): (file: HostStat) => boolean {
+		const { inodes, mapped, isComplete } = openFiles(this.#init, joined);
 		if (!isComplete) return () => true;
 		const open = new Set(inodes);
 		for (const path of mapped) {

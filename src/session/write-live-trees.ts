@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { bringInLine } from '../layer/lay-out.ts';
 import { spareOccupied } from '../layer/spare-occupied.ts';
-import type { CopiedPaths } from './drop-copies.ts';
 import { isLayerRole } from './kernel-live.ts';
 import { hasLayerRoot, type LayerRole, upperPath } from './layer-place.ts';
 import type { LiveRun } from './live-run.ts';
@@ -40,7 +39,7 @@ export function writeLiveTrees(
 			if (seenAt === undefined) writeUnseen(run, tree, role);
 			else {
 				using view = LiveView.open(init, seenAt);
-				const paths = writeTree(views, tree, target, view, role, run.copied);
+				const paths = writeTree(run, views, tree, target, view, role);
 				kept.push(...paths.map((path) => ({ root: tree.root, path })));
 			}
 		}
@@ -60,12 +59,12 @@ function writeUnseen({ layer }: LiveRun, { changes }: RootChanges, role: LayerRo
 
 /** Returns the paths that could not be touched. */
 function writeTree(
+	{ copied, joined }: LiveRun,
 	views: SessionViews,
 	{ root, changes }: RootChanges,
 	target: number,
 	view: LiveView,
 	role: LayerRole,
-	copied: CopiedPaths,
 ): string[] {
 	const [from, to] = [views.at(root, 'now'), views.at(root, target)];
 	const isUnversioned = unversionedIn(role) ?? (() => false);
@@ -81,7 +80,7 @@ function writeTree(
 	copied.set(root.ino, new Set([...(copied.get(root.ino) ?? []), ...copies]));
 	view.tree.apply(all, {
 		durable: false,
-		isOpen: view.whatIsOpen(),
+		isOpen: view.whatIsOpen(joined.list.map(({ pid }) => pid)),
 		owner: 'possible',
 		token: randomBytes(8).toString('hex'),
 	});

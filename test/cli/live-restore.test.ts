@@ -144,6 +144,21 @@ describe.each(accounts())('as $name', (account) => {
 		expect(snapshots.map(({ id }) => id)).toEqual([1, 2, 3]);
 	});
 
+	test('a command that has joined sees it too, and keeps what it has open', async () => {
+		using rig = sessionRig(account);
+		const shell = await LiveShell.start(rig);
+		await shell.run('echo one > f');
+		rig.cli.json(['snap', 'project']);
+		const script = 'exec 3>>f; echo joined; until [ "$(cat f)" = one ]; do sleep 0.01; done; echo late >&3; cat f; ls';
+		await shell.run('echo two > f; echo new > new');
+		const joined = rig.cli.start(['run', 'project', '--', 'sh', '-c', script], { cwd: rig.project });
+		await joined.said(/joined/);
+		restore(rig, 'restore', 'project', '2');
+		expect(await joined.ended).toMatchObject({ code: 0, stdout: 'joined\none\nf\n' });
+		await shell.end();
+		expect(rig.inside('cat f')).toBe('one\n');
+	});
+
 	test('--path, --home and refusals are those of a stopped session', async () => {
 		using rig = sessionRig(account);
 		rig.sh('mkdir -p a/b; echo 1 > a/b/x; echo 1 > y');
