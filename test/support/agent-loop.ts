@@ -144,7 +144,7 @@ class AgentLoop {
 	async #join(program: string): Promise<void> {
 		this.#beside.forget();
 		const looking =
-			'export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat; echo joined; while :; do git status -s >/dev/null; git log -1 --format=%h; date > beside; sleep 1; done';
+			'export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat; echo joined; while :; do git status -s >/dev/null; git log -1 --format=%h; date > beside; sleep 6; done';
 		this.#beside.type(`${program} run ${NAME} -- bash -c '${looking}' 2>&1; echo "left with $?"`);
 		await this.#beside.shown(/^joined$/m);
 	}
