@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { gatherSpec } from '../../src/sandbox/gather-spec.ts';
 import { makeLayerDirectories } from '../../src/sandbox/layer-directories.ts';
+import { NO_LIMITS } from '../../src/sandbox/limits.ts';
 import { buildPlan } from '../../src/sandbox/plan.ts';
 import type { Plan } from '../../src/sandbox/plan-writer.ts';
 import type { SandboxRoot } from '../../src/sandbox/sandbox-spec.ts';
@@ -31,6 +32,7 @@ export function sandboxPlan(place: Place, command: readonly string[], control: b
 		force: false,
 		lock: null,
 		control,
+		limits: NO_LIMITS,
 		command,
 	});
 	makeLayerDirectories(spec);

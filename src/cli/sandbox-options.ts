@@ -28,6 +28,8 @@ export interface SandboxFlags {
 	readonly showBinds: boolean;
 	readonly timeout?: number;
 	readonly quota?: number;
+	readonly memory?: number;
+	readonly pids?: number;
 	readonly onExit: 'keep' | 'apply' | 'discard';
 	readonly force: boolean;
 }
@@ -114,6 +116,20 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 		optional: true,
 		placeholder: 'SIZE',
 	},
+	memory: {
+		kind: 'parsed',
+		parse: parseSizeBytes,
+		brief: 'Memory for all that runs inside: 500M, 2G; for each process where no control group is delegated',
+		optional: true,
+		placeholder: 'SIZE',
+	},
+	pids: {
+		kind: 'parsed',
+		parse: parsePids,
+		brief: 'Processes and threads for all that runs inside; for each command where no control group is delegated',
+		optional: true,
+		placeholder: 'N',
+	},
 	onExit: {
 		kind: 'enum',
 		values: ['keep', 'apply', 'discard'],
@@ -133,7 +149,10 @@ export function sandboxRequest(
 		installed,
 		network,
 	}: Pick<RunRequest['sandbox'], 'storePath' | 'command' | 'installed' | 'network'>,
-): Pick<RunRequest, 'sandbox' | 'environment' | 'snapshots' | 'checkpoints' | 'timeoutMs' | 'quotaBytes' | 'backend'> {
+): Pick<
+	RunRequest,
+	'sandbox' | 'environment' | 'snapshots' | 'checkpoints' | 'timeoutMs' | 'quotaBytes' | 'limits' | 'backend'
+> {
 	// of P:Q, with Q absolute, this makes P absolute
 	const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(cli.cwd, path));
 	return {
@@ -160,6 +179,7 @@ export function sandboxRequest(
 		},
 		timeoutMs: flags.timeout === undefined ? null : flags.timeout * 1000,
 		quotaBytes: flags.quota ?? null,
+		limits: { memoryBytes: flags.memory ?? null, pids: flags.pids ?? null },
 		backend: flags.mountBackend,
 	};
 }
@@ -178,4 +198,9 @@ function parseTimeoutSeconds(text: string): number {
 	const seconds = parseDurationSeconds(text);
 	if (seconds > 0) return seconds;
 	throw new Error(`${text} is no time at all`);
+}
+
+function parsePids(text: string): number {
+	if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+	throw new Error(`${text} is no number of processes`);
 }

@@ -62,6 +62,7 @@ export function gatherSpec(request: SandboxRequest): SandboxSpec {
 		homeEntries,
 		lock: request.lock,
 		control: request.control,
+		limits: request.limits,
 		command: request.command,
 	};
 }

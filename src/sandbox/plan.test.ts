@@ -408,3 +408,12 @@ test('every mount tells what it is for', () => {
 	expect(mounts.filter(({ reason, source }) => reason === '' || source === '')).toEqual([]);
 	expect(attached().slice(0, OWN.length + 1)).toEqual(['read-only bind /', ...OWN]);
 });
+
+test('a control group is entered after the lock is taken, limits of each process are set for the command alone', () => {
+	const limits = { cgroup: '/sys/fs/cgroup/app/dropcloth-1-2', each: { data: 4096, nproc: 7 } };
+	const all = lines({ lock: { start: 0, length: 1 }, limits });
+	expect(all.slice(0, 2)).toEqual(['lock 6 0 1', 'cgroup /sys/fs/cgroup/app/dropcloth-1-2']);
+	const confine = all.indexOf('confine seccomp,landlock');
+	expect(all.slice(confine + 1, confine + 3)).toEqual(['rlimit data 4096 4096', 'rlimit nproc 7 7']);
+	expect(lines().filter((line) => /^(cgroup|rlimit)/.test(line))).toEqual([]);
+});

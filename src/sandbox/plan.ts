@@ -1,6 +1,7 @@
 import { isWithin } from '../base/paths.ts';
 import { DEVICE_DIRECTORY, EMPTY_DIRECTORY, EMPTY_FILE, makeDevices } from './device-plan.ts';
 import { setIdentity } from './identity-plan.ts';
+import { enterGroup, limitEach } from './limits.ts';
 import { PROXY_ADDRESS, PROXY_PORT } from './network-access.ts';
 import { containerOf, coversOf, type Place, placesOf } from './places.ts';
 import { type Plan, PlanWriter, type Slot } from './plan-writer.ts';
@@ -38,8 +39,9 @@ interface Slots {
 
 const STAGED_HOME = `${DEVICE_DIRECTORY}/.home`;
 
-function enterNamespaces(plan: PlanWriter, { lock, network, user }: SandboxSpec): void {
+function enterNamespaces(plan: PlanWriter, { lock, limits, network, user }: SandboxSpec): void {
 	if (lock !== null) plan.do('lock', LOCK_FD, lock.start, lock.length);
+	enterGroup(plan, limits);
 	const namespaces = ['mount', 'pid', 'ipc', 'uts'];
 	if (!user.privileged) namespaces.unshift('user');
 	if (network !== 'host') namespaces.push('net');
@@ -164,12 +166,13 @@ function slotOf(slots: Slots, place: Place): Slot {
 /** After which the launcher itself thaws what its owner froze: the owner may have been stopped in the middle. */
 const LONGEST_FREEZE_MS = 60_000;
 
-function runCommand(plan: PlanWriter, { network, control, user, cwd, command }: SandboxSpec): void {
+function runCommand(plan: PlanWriter, { network, control, user, cwd, command, limits }: SandboxSpec): void {
 	if (network !== 'host') plan.do('lo');
 	if (typeof network !== 'string') plan.do('listen', PROXY_ADDRESS, PROXY_PORT);
 	if (control) plan.do('control', LONGEST_FREEZE_MS);
 	setIdentity(plan, user);
 	plan.do('confine', 'seccomp,landlock');
+	limitEach(plan, limits);
 	plan.do('chdir', cwd);
 	plan.do('exec', command.length, ...command);
 }

@@ -20,6 +20,7 @@ import { kernelFacts } from './kernel-facts.ts';
 import { launch, type Outcome } from './launch.ts';
 import { type Reason, reasonOf, storeReason } from './launch-reason.ts';
 import { makeLayerDirectories } from './layer-directories.ts';
+import { NO_LIMITS } from './limits.ts';
 import { buildPlan } from './plan.ts';
 import type { Plan } from './plan-writer.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
@@ -110,6 +111,7 @@ function probeSpec(place: string, { basePath }: ProbeRequest): SandboxSpec {
 		force: true,
 		lock: null,
 		control: false,
+		limits: NO_LIMITS,
 		command: ['/bin/sh', '-c', STEPS],
 	});
 }

@@ -28,5 +28,6 @@ export interface SandboxRequest {
 	readonly force: boolean;
 	readonly lock: SandboxSpec['lock'];
 	readonly control: boolean;
+	readonly limits: SandboxSpec['limits'];
 	readonly command: readonly string[];
 }

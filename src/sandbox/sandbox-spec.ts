@@ -1,3 +1,4 @@
+import type { Limits } from './limits.ts';
 import type { NetworkAccess } from './network-access.ts';
 
 /** The trees of a session that are laid over the host. */
@@ -114,6 +115,7 @@ export interface SandboxSpec {
 	readonly lock: { readonly start: number; readonly length: number } | null;
 	/** Whether the launcher listens for freeze and thaw on descriptor 5. */
 	readonly control: boolean;
+	readonly limits: Limits;
 	readonly command: readonly string[];
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isWithin } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
 import { Refusal } from '../base/refusal.ts';
+import { findParent, ownGroup } from '../sandbox/control-group.ts';
 import { kernelFacts } from '../sandbox/kernel-facts.ts';
 import type { Reason } from '../sandbox/launch-reason.ts';
 import { probeKernelBackend } from '../sandbox/probe.ts';
@@ -155,15 +156,17 @@ function program(name: string, what: string): Finding {
 		: finding(name, true, false, at);
 }
 
+/** Without one, limits hold for each process. */
 function cgroups(): Finding {
-	const own = /^0::(.*)$/m.exec(readOrEmpty('/proc/self/cgroup'))?.[1];
-	const path = own === undefined ? null : join('/sys/fs/cgroup', own);
-	const delegated = path !== null && existsSync(join(path, 'cgroup.freeze')) && canWrite(path);
+	const own = ownGroup();
+	const parent = own === null ? null : findParent(own, ['memory', 'pids']);
 	return finding(
 		'cgroup-delegation',
-		delegated,
+		parent !== null,
 		false,
-		delegated ? `${path} is ours` : 'no cgroup of version 2 is delegated to this user',
+		parent !== null
+			? `memory and pids can be limited in ${parent}`
+			: 'no control group with memory and pids is delegated to this user',
 		'run in a systemd user session with Delegate=yes',
 	);
 }
@@ -178,16 +181,6 @@ function room(storePath: string): Finding {
 		`${Math.floor(free / 1024 ** 2)} MiB free at ${storePath}`,
 		'make room, or choose another place with DROPCLOTH_HOME',
 	);
-}
-
-function canWrite(path: string): boolean {
-	try {
-		accessSync(path, constants.W_OK);
-		return true;
-	} catch (error) {
-		if (errorCode(error) === null) throw error;
-		return false;
-	}
 }
 
 function readOrEmpty(path: string): string {

@@ -36,8 +36,8 @@ export async function joinSession(request: RunRequest): Promise<RunOutcome | nul
 }
 
 async function runJoined(request: RunRequest, line: HeldLine): Promise<RunOutcome | null> {
-	const { init, initStart, user, cwd, environment, scratch, run } = line.answer;
-	const plan = buildJoinPlan({ init, initStart, user, cwd, command: request.sandbox.command });
+	const { init, initStart, user, limits, cwd, environment, scratch, run } = line.answer;
+	const plan = buildJoinPlan({ init, initStart, user, limits, cwd, command: request.sandbox.command });
 	let launched: Launched | null = null;
 	using _ = request.onLaunch?.({ kill: (signal) => launched?.kill(signal) });
 	const joined = launch({

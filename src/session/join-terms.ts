@@ -1,4 +1,5 @@
 import type { EnvironmentRequest } from '../sandbox/environment.ts';
+import type { Limits } from '../sandbox/limits.ts';
 import type { SandboxUser } from '../sandbox/sandbox-spec.ts';
 
 /** A flag that decides what the sandbox of a session is, as long as it lives. */
@@ -37,6 +38,7 @@ export interface JoinAnswer {
 	readonly init: number;
 	readonly initStart: string;
 	readonly user: SandboxUser;
+	readonly limits: Limits;
 	/** Where the command starts, inside. */
 	readonly cwd: string;
 	readonly environment: InsideEnvironment;

@@ -5,6 +5,7 @@ import { isoTime } from '../base/clock.ts';
 import { Refusal } from '../base/refusal.ts';
 import { processStart } from '../host/process.ts';
 import type { Launched } from '../sandbox/launch.ts';
+import type { Limits } from '../sandbox/limits.ts';
 import type { SandboxRoot, SandboxUser } from '../sandbox/sandbox-spec.ts';
 import { workingDirectory } from '../sandbox/working-directory.ts';
 import { Runs } from '../store/runs.ts';
@@ -24,6 +25,7 @@ import type { OwnedSession } from './session.ts';
 export interface Joinable {
 	readonly roots: readonly SandboxRoot[];
 	readonly user: SandboxUser;
+	readonly limits: Limits;
 	readonly environment: InsideEnvironment;
 	readonly settings: readonly SandboxSetting[];
 }
@@ -63,7 +65,7 @@ export class JoinedRuns {
 
 	/** Lets one in. Throws Refusal when it may not, or the sandbox is about to end. */
 	async admit(request: JoinRequest, hold: () => HeldConnection): Promise<JoinAnswer> {
-		const { roots, user, environment, settings } = this.#sandbox;
+		const { roots, user, limits, environment, settings } = this.#sandbox;
 		this.#checkSession(request);
 		refuseOtherSettings(this.#session.id, request.settings, settings);
 		const init = await this.#launched.init;
@@ -76,7 +78,7 @@ export class JoinedRuns {
 		const cwd = isDirectory(`/proc/${init}/root${inside}`) ? inside : project;
 		const run = this.#begin(request, cwd, hold);
 		const owner = { pid: process.pid, argv: this.#argv };
-		return { run, owner, init, initStart, user, cwd, environment, scratch: this.#scratch };
+		return { run, owner, init, initStart, user, limits, cwd, environment, scratch: this.#scratch };
 	}
 
 	/** Asks all of them to end. */

@@ -7,6 +7,7 @@ import { type EnvironmentRequest, sandboxEnvironment } from '../sandbox/environm
 import { gatherSpec } from '../sandbox/gather-spec.ts';
 import { type Launched, type LaunchOptions, launch, type Outcome } from '../sandbox/launch.ts';
 import { makeLayerDirectories } from '../sandbox/layer-directories.ts';
+import type { LimitRequest } from '../sandbox/limits.ts';
 import { NetworkGate } from '../sandbox/network-gate.ts';
 import { buildPlan } from '../sandbox/plan.ts';
 import type { Plan } from '../sandbox/plan-writer.ts';
@@ -24,6 +25,7 @@ import type { LiveRun, RunTrace, SnapshotPolicy } from './live-run.ts';
 import { describeRun, removeOwnerFile } from './owner-file.ts';
 import type { QuotaWatch } from './quota.ts';
 import { claimReadyToken } from './ready-token.ts';
+import { planLimits, type RunLimits } from './run-limits.ts';
 import { sandboxRoots, wantedRoots } from './run-roots.ts';
 import type { RunTarget } from './run-target.ts';
 import type { Notify, OwnedSession } from './session.ts';
@@ -34,7 +36,7 @@ import { feedStandardInput, standardInput } from './standard-input.ts';
 export interface RunRequest {
 	readonly target: RunTarget;
 	/** What the sandbox is to be, but for what the session itself decides. */
-	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'channel' | 'lock' | 'control'>;
+	readonly sandbox: Omit<SandboxRequest, 'sessionId' | 'roots' | 'channel' | 'lock' | 'control' | 'limits'>;
 	readonly environment: Pick<EnvironmentRequest, 'outer' | 'set' | 'pass' | 'clear'>;
 	readonly snapshots: SnapshotPolicy;
 	/** When snapshots are taken while the command goes on, by a policy that wants any. */
@@ -43,6 +45,7 @@ export interface RunRequest {
 	readonly timeoutMs: number | null;
 	/** Bytes of disk that the layer may take; null for as many as there are. */
 	readonly quotaBytes: number | null;
+	readonly limits: LimitRequest;
 	readonly backend: BackendChoice;
 	/** All flags that decide what the sandbox is: a command that joins has to agree. */
 	readonly settings: readonly SandboxSetting[];
@@ -188,8 +191,10 @@ function start(
 	const started = clock.now();
 	const basePath = projectBase(roots);
 	if (basePath !== null) checkBaseInPlace(basePath);
+	const held = planLimits(request.limits);
 	const spec = gatherSpec({
 		...sandbox,
+		limits: held.limits,
 		mask: [...sandbox.mask, ...ownFiles(target.place)],
 		sessionId: target.place.id,
 		roots: sandboxRoots(target.place.id, roots, (role) => ({
@@ -204,6 +209,7 @@ function start(
 	const plan = buildPlan(spec);
 	const warning = bindWarning(spec.binds);
 	if (warning !== null) request.notify(warning);
+	if (held.instead !== null) request.notify(held.instead);
 	request.onPlan?.(plan);
 	const inside: InsideEnvironment = {
 		network: spec.network,
@@ -212,7 +218,7 @@ function start(
 		socketPath: spec.channel,
 		covers: spec.host.covers,
 	};
-	const { launched, end, gate, attended } = launchAttended(request, {
+	const { launched, end, gate, attended } = launchAttended(request, held, {
 		launcher,
 		plan,
 		environment: sandboxEnvironment({ ...environment, ...inside, cwd: spec.cwd }),
@@ -223,17 +229,19 @@ function start(
 	});
 	feedStandardInput(launched);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
-	const { user, cwd } = spec;
-	const joinable = { roots: spec.roots, user, environment: inside, settings: request.settings };
+	const { user, limits, cwd } = spec;
+	const joinable = { roots: spec.roots, user, limits, environment: inside, settings: request.settings };
 	return { launched, lock, channel, plan, cwd, usedBytes, started, seenAt, sandbox: joinable, end, gate, attended };
 }
 
 /** What passes signals on is there before the launch: the command may run before anything else here does. */
 function launchAttended(
 	request: RunRequest,
+	held: RunLimits,
 	options: LaunchOptions,
 ): Pick<Started, 'launched' | 'end' | 'gate' | 'attended'> {
 	let launched: Launched | null = null;
+	const group = held.make();
 	const gate = NetworkGate.for(request.sandbox.network, request.notify);
 	const signals = request.onLaunch?.({ kill: (signal) => launched?.kill(signal) });
 	try {
@@ -242,6 +250,7 @@ function launchAttended(
 	} catch (error) {
 		gate?.[Symbol.dispose]();
 		signals?.[Symbol.dispose]();
+		group[Symbol.dispose]();
 		throw error;
 	}
 	const end = new EarlyEnd(launched, request.notify);
@@ -252,6 +261,7 @@ function launchAttended(
 		signals?.[Symbol.dispose]();
 		end[Symbol.dispose]();
 		gate?.[Symbol.dispose]();
+		group[Symbol.dispose]();
 	};
 	return { launched, end, gate, attended: { [Symbol.dispose]: dispose } };
 }

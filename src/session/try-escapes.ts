@@ -18,6 +18,7 @@ import { explainFailure } from '../sandbox/explain.ts';
 import { gatherSpec } from '../sandbox/gather-spec.ts';
 import { launch } from '../sandbox/launch.ts';
 import { makeLayerDirectories } from '../sandbox/layer-directories.ts';
+import { NO_LIMITS } from '../sandbox/limits.ts';
 import { buildPlan } from '../sandbox/plan.ts';
 import { realPath } from '../sandbox/real-path.ts';
 import type { SandboxRoot, SandboxSpec } from '../sandbox/sandbox-spec.ts';
@@ -166,6 +167,7 @@ function escapeSpec(place: string, { storePath, home, installed }: EscapeRequest
 		force: true,
 		lock: null,
 		control: false,
+		limits: NO_LIMITS,
 		command: [],
 	} as const;
 	const spec = gatherSpec(request);

@@ -96,7 +96,8 @@ describe.each(accounts())('as $name', (account) => {
 		expect(rig.cli.json(['ps'])).toMatchObject([{ joined: [{ run: 2 }] }]);
 		expect(rig.cli.run(['status', 'project']).stdout).toMatch(/^joined +run 2: process \d+ runs sh -uc echo joined/m);
 		expect(rig.cli.run(['run', 'project', '--', 'touch', 'go']).code).toBe(0);
-		await first.said(/the command has ended; 1 joined command still runs in session project/);
+		// the one that made the file may not be gone yet
+		await first.said(/the command has ended; [12] joined commands? still runs? in session project/);
 		expect(rig.cli.json(['snap', 'project', 'between'])).toMatchObject({ tag: 'between' });
 		expect(rig.cli.run(['run', 'project', '--', 'touch', 'on']).code).toBe(0);
 		expect((await second.ended).code).toBe(5);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { accounts } from '../support/accounts.ts';
 import { fileAt } from '../support/file-at.ts';
-import { sessionRig } from '../support/session-rig.ts';
+import { LiveShell } from '../support/live-shell.ts';
+import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 
 describe.each(accounts())('as $name', (account) => {
 	test.each([
@@ -64,10 +65,67 @@ describe.each(accounts())('as $name', (account) => {
 		['--timeout', '0s', 'no time at all'],
 		['--timeout', '5', 'not a duration'],
 		['--quota', '7', 'not a size'],
+		['--memory', '1X', 'not a size'],
+		['--pids', '0', 'no number of processes'],
 	])('%s %s is a usage error', (flag, value, why) => {
 		using rig = sessionRig(account);
 		const ran = rig.cli.run(['quick', rig.project, flag, value, '--', 'true']);
 		expect(ran).toMatchObject({ code: 2, stdout: '' });
 		expect(ran.stderr).toContain(why);
+	});
+
+	/** Whether a group limits all that is inside together, as `doctor` tells. */
+	function isDelegated({ cli }: SessionRig): boolean {
+		const { stdout } = cli.run(['doctor', '--json']);
+		const findings = JSON.parse(stdout) as { check: string; ok: boolean }[];
+		return findings.some(({ check, ok }) => check === 'cgroup-delegation' && ok);
+	}
+
+	test('--memory: a command that takes more gets none; where that holds for each process it is said', () => {
+		using rig = sessionRig(account);
+		const take = (mebibytes: number) =>
+			rig.cli.run([
+				'quick',
+				rig.project,
+				'--memory',
+				'200M',
+				'--',
+				'/usr/bin/python3',
+				'-c',
+				`bytearray(${mebibytes} << 20)`,
+			]);
+		expect(take(10).code).toBe(0);
+		const { code, stderr } = take(400);
+		expect(code).not.toBe(0);
+		const said =
+			/^dropcloth: --memory holds for each process, not for all together: no control group with memory is delegated/;
+		if (isDelegated(rig)) expect(stderr).not.toMatch(said);
+		else expect(stderr).toMatch(said);
+	});
+
+	test('--pids: there are no more, or it is refused where nothing would hold it', () => {
+		using rig = sessionRig(account);
+		const script = 'for n in 1 2 3 4 5 6 7 8; do sleep 5 & done; wait';
+		const ran = rig.cli.run(['quick', rig.project, '--pids', '5', '--', 'sh', '-c', script]);
+		if (account.uid === 0 && !isDelegated(rig)) {
+			expect(ran).toMatchObject({ code: 4, stdout: '' });
+			expect(ran.stderr).toMatch(
+				/^dropcloth: --pids 5: no control group with pids is delegated to this user, and the kernel limits root/,
+			);
+		} else {
+			expect(ran.stderr).toMatch(/fork/);
+			expect(ran.code).not.toBe(0);
+		}
+	});
+
+	test('who joins has the limits too, and asks for no others', async () => {
+		using rig = sessionRig(account);
+		const first = await LiveShell.start(rig, ['--memory', '200M']);
+		const join = (...flags: string[]) =>
+			rig.cli.run(['run', 'project', ...flags, '--', '/usr/bin/python3', '-c', 'bytearray(400 << 20)']);
+		expect(join().code).not.toBe(0);
+		expect(join('--memory', '1G')).toMatchObject({ code: 2, stdout: '' });
+		expect(join('--memory', '1G').stderr).toContain('--memory 1073741824 bytes (it has 209715200 bytes)');
+		await first.end();
 	});
 });

@@ -20,6 +20,7 @@ import { gatherSpec } from '../../src/sandbox/gather-spec.ts';
 import { buildJoinPlan } from '../../src/sandbox/join-plan.ts';
 import { type Launched, type LaunchOptions, launch } from '../../src/sandbox/launch.ts';
 import { makeLayerDirectories } from '../../src/sandbox/layer-directories.ts';
+import { NO_LIMITS } from '../../src/sandbox/limits.ts';
 import { buildPlan } from '../../src/sandbox/plan.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox-request.ts';
 import { sandboxUser } from '../../src/sandbox/user-facts.ts';
@@ -188,7 +189,7 @@ test('another command joins it, and goes on when the first has ended, which is t
 	const alongside = (command: string[]) =>
 		launch({
 			launcher: builtLauncher(),
-			plan: buildJoinPlan({ ...spec, command }),
+			plan: buildJoinPlan({ limits: NO_LIMITS, ...spec, command }),
 			environment: ENVIRONMENT,
 			scratch: rig.store,
 			streams: ['pipe', 'pipe', 'pipe'],
@@ -210,7 +211,7 @@ test('another command joins it, and goes on when the first has ended, which is t
 
 	const late = await alongside(['true']).ended;
 	if (late.kind !== 'failed') throw new Error('joined what has ended');
-	expect(explainFailure(late.failure, buildJoinPlan({ ...spec, command: ['true'] }))).toMatchObject({
+	expect(explainFailure(late.failure, buildJoinPlan({ limits: NO_LIMITS, ...spec, command: ['true'] }))).toMatchObject({
 		code: 'sandbox-ended',
 	});
 });

@@ -1,3 +1,4 @@
+import { NO_LIMITS } from '../../src/sandbox/limits.ts';
 import { PROC_DIRECTORIES, PROC_FILES } from '../../src/sandbox/proc-plan.ts';
 import type { SandboxRoot, SandboxSpec } from '../../src/sandbox/sandbox-spec.ts';
 
@@ -32,6 +33,7 @@ export function sampleSpec(change: Partial<SandboxSpec> = {}): SandboxSpec {
 		homeEntries: null,
 		lock: null,
 		control: false,
+		limits: NO_LIMITS,
 		command: ['true'],
 		...change,
 	};

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import { fsPath } from '../../src/base/bytes.ts';
+import { NO_LIMITS } from '../../src/sandbox/limits.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox-request.ts';
 import type { SandboxRoot } from '../../src/sandbox/sandbox-spec.ts';
 import type { Account, Ran, RunOptions } from './accounts.ts';
@@ -82,6 +83,7 @@ export class SandboxRig {
 			force: false,
 			lock: null,
 			control: false,
+			limits: NO_LIMITS,
 			command,
 			...change,
 		};
