@@ -7,6 +7,7 @@ export const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
 	freeze: async () => (await import('./freeze.ts')).freeze,
 	'live-snapshot': async () => (await import('./live-snapshot.ts')).liveSnapshot,
 	'new-files-snapshot': async () => (await import('./new-files-snapshot.ts')).newFilesSnapshot,
+	'watcher-cost': async () => (await import('./watcher-cost.ts')).watcherCost,
 	restore: async () => (await import('./restore.ts')).restore,
 	'live-restore': async () => (await import('./live-restore.ts')).liveRestore,
 	diff: async () => (await import('./diff.ts')).diff,

@@ -13,7 +13,7 @@ export interface Figure {
 	readonly name: string;
 	/** What was measured, for people. */
 	readonly what: string;
-	readonly unit: 'ms' | 'MiB';
+	readonly unit: 'ms' | 'MiB' | '%';
 	readonly ours: readonly number[];
 	/** As many as ours, each taken next to it; null when the goal is one of ours alone. */
 	readonly theirs: readonly number[] | null;

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { placeInStore } from '../../src/session/session-place.ts';
 import { presentAccount, type Ran } from '../support/accounts.ts';
+import { snapshotsOf } from '../support/checkpoints.ts';
+import { fileAt } from '../support/file-at.ts';
 import { LiveShell } from '../support/live-shell.ts';
 import { integrityOf, type SessionRig, sessionRig } from '../support/session-rig.ts';
+import { until } from '../support/until.ts';
 
 const why = userInfo().uid === 0 ? null : 'mounting a small disk needs root';
 
@@ -128,6 +131,32 @@ test('a snapshot of a live session that has no room is told, the run goes on, an
 	expect(rig.inside('wc -c < one')).toBe('3000000\n');
 	rig.cli.json(['restore', 'project', 'tag', '--yes']);
 	expect(rig.inside('wc -c < one; ls')).toBe('3000000\none\n');
+});
+
+test('an automatic checkpoint that has no room is told once, the run goes on, and it is taken when there is room', async () => {
+	using rig = sessionRig(presentAccount());
+	using disk = new SmallDisk(rig.cli.storePath, 48 * MIB);
+	rig.sh('mkfifo ../go');
+	const wait = `read line < '${rig.place}/go'`;
+	const script = `echo begun; ${wait}; head -c 3000000 /dev/urandom > one; echo written; ${wait}; echo 2 > two`;
+	const run = rig.cli.start(['quick', rig.project, '--quiet', '100ms', '--', 'sh', '-c', script]);
+	await run.said(/begun/);
+	disk.leave(4 * MIB);
+	writeFileSync(join(rig.place, 'go'), 'go\n');
+	await run.said(/written/);
+	await run.said(/no checkpoint could be taken.*no space left/);
+	expect(snapshotsOf(rig, 'quiet')).toEqual([]);
+	disk.makeRoom();
+	const [taken] = await until('a checkpoint when there is room', () => {
+		const found = snapshotsOf(rig, 'quiet');
+		return found.length > 0 && found;
+	});
+	expect(fileAt(rig.cli, taken?.id ?? 0, 'one')?.length).toBe(3_000_000);
+	writeFileSync(join(rig.place, 'go'), 'go\n');
+	const ran = await run.ended;
+	expect(ran.code).toBe(0);
+	expect(ran.stderr.match(/no checkpoint could be taken/g)).toHaveLength(1);
+	expect(rig.inside('cat two; wc -c < one')).toBe('2\n3000000\n');
 });
 
 test('a restore that has no room is done by the next command, or not at all', () => {
