@@ -19,7 +19,7 @@ import type {
 	SandboxSetting,
 } from './join-terms.ts';
 import type { JoinedFacts } from './owner-file.ts';
-import type { OwnedSession } from './session.ts';
+import type { Notify, OwnedSession } from './session.ts';
 
 /** What a command that joins has to know of the sandbox. */
 export interface Joinable {
@@ -28,6 +28,14 @@ export interface Joinable {
 	readonly limits: Limits;
 	readonly environment: InsideEnvironment;
 	readonly settings: readonly SandboxSetting[];
+}
+
+/** The run that is joined. */
+export interface JoinedTo {
+	readonly sandbox: Joinable;
+	readonly argv: readonly string[];
+	/** Told what went wrong and keeps nothing from going on. */
+	readonly notify: Notify;
 }
 
 /** How long those that have ended with the sandbox are waited for to say so. */
@@ -46,15 +54,17 @@ export class JoinedRuns {
 	readonly #sandbox: Joinable;
 	readonly #argv: readonly string[];
 	readonly #scratch: string;
+	readonly #notify: Notify;
 	readonly #joined = new Map<number, Joined>();
 	/** Told when one came or went. */
 	onChange = () => {};
 
-	constructor(session: OwnedSession, launched: Launched, sandbox: Joinable, argv: readonly string[], scratch: string) {
+	constructor(session: OwnedSession, launched: Launched, facts: JoinedTo, scratch: string) {
 		this.#session = session;
 		this.#launched = launched;
-		this.#sandbox = sandbox;
-		this.#argv = argv;
+		this.#sandbox = facts.sandbox;
+		this.#argv = facts.argv;
+		this.#notify = facts.notify;
 		this.#scratch = scratch;
 	}
 
@@ -115,10 +125,10 @@ export class JoinedRuns {
 		const started = this.#session.clock.now();
 		const run = new Runs(this.#session.store).start({ argv, cwd, agent: null, backend: 'kernel', started });
 		const connection = hold();
-		const ended = connection.word.then((word) => {
-			this.#end(run, word as JoinedEnd | null);
-			connection.close();
-		});
+		const ended = connection.word
+			.then((word) => this.#end(run, word as JoinedEnd | null))
+			.catch((error: Error) => this.#notify(`how run ${run} ended is not in the record: ${error.message}`))
+			.finally(() => connection.close());
 		this.#joined.set(run, { run, pid, started: isoTime(started), argv, connection, ended });
 		this.onChange();
 		return run;

@@ -78,7 +78,7 @@ export class LiveRun {
 		this.launched = launched;
 		this.facts = facts;
 		this.#nextAtStart = session.store.snapshots.next();
-		this.joined = new JoinedRuns(session, launched, facts.sandbox, facts.argv, layer.place.path);
+		this.joined = new JoinedRuns(session, launched, facts, layer.place.path);
 		this.joined.onChange = () => this.#describe();
 		this.run = this.#begin();
 	}
