@@ -155,20 +155,28 @@ void op_bind_from(char **operand, int extra) {
 	attach(mount, operand[1]);
 }
 
+/* False when the place was removed or replaced since it was found: nothing can be mounted there any more. */
+static bool mask_found(int place, char **operand) {
+	struct stat facts;
+	must(sys_fstat(place, &facts), operand[2]);
+	int mount = clone_tree(operand[(facts.st_mode & FILE_TYPE_MASK) == DIRECTORY_TYPE ? 0 : 1], false);
+	struct mount_attr attributes = {.attr_set = mount_attributes("ro,nosuid,nodev,noexec")};
+	set_attributes(mount, attributes, false, operand[2]);
+	long result = sys_move_mount(mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	sys_close(place);
+	sys_close(mount);
+	if (result != -ENOENT) must(result, operand[2]);
+	return result != -ENOENT;
+}
+
 /*
  * A name that is gone, or behind a link that the agent made, hides nothing of the host that could still be reached by
  * it. What is there now decides what is mounted over it: the agent may have put a file in a directory's place.
  */
 void op_mask(char **operand, int extra) {
 	(void)extra;
-	struct stat facts;
-	int place = find_place(operand[2]);
-	if (place < 0) return;
-	must(sys_fstat(place, &facts), operand[2]);
-	int mount = clone_tree(operand[(facts.st_mode & FILE_TYPE_MASK) == DIRECTORY_TYPE ? 0 : 1], false);
-	struct mount_attr attributes = {.attr_set = mount_attributes("ro,nosuid,nodev,noexec")};
-	set_attributes(mount, attributes, false, operand[2]);
-	attach_at(mount, place, operand[2]);
+	for (int place; (place = find_place(operand[2])) >= 0;)
+		if (mask_found(place, operand)) return;
 }
 
 void op_umount(char **operand, int extra) {

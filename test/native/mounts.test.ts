@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { accounts } from '../support/accounts.ts';
@@ -155,6 +157,28 @@ describe.each(accounts())('mounts, as $name', (account) => {
 		const ended = await shell(script, [], inside);
 		expect(ended).toMatchObject({ failure: '', stdout: 'key' });
 		expect(ended.stderr.match(/Read-only file system/g)).toHaveLength(2);
+	});
+
+	test('a mask hides a file that is replaced meanwhile, again and again', async () => {
+		const key = rig.file('outside/key', 'key');
+		const replace = 'while :; do echo key >"$1.new"; mv "$1.new" "$1"; done';
+		const replacing = spawn('sh', ['-c', replace, 'sh', key], { stdio: 'ignore' });
+		const ended = once(replacing, 'close');
+		try {
+			for (let round = 0; round < 20; round++) {
+				const inside: Operation[] = [
+					['fs', 2, 'tmpfs', 'mode=0755,size=64k', 'nosuid,nodev'],
+					['attach', 2, '/var/tmp'],
+					['mkdir', '/var/tmp/empty', 0o755],
+					['file', '/var/tmp/none', 0o444],
+					['mask', '/var/tmp/empty', '/var/tmp/none', key],
+				];
+				expect(await shell('true', [], inside)).toMatchObject({ code: 0, failure: '' });
+			}
+		} finally {
+			replacing.kill('SIGKILL');
+			await ended;
+		}
 	});
 
 	test('a place reached through a symbolic link is refused by every operation that names one', async () => {
