@@ -16,6 +16,9 @@ export interface Thaw {
 	readonly undisturbed: boolean;
 }
 
+/** Something inside could not be made to stand still, such as what waits in the kernel for a server that is gone. */
+export class CannotFreeze extends Error {}
+
 /** The launcher's control socket: a letter asks, a line answers, in the order of the requests. */
 export class ControlChannel {
 	/** The launcher told unasked that the command has ended and joined ones have not; pending for ever when it never does. */
@@ -28,9 +31,10 @@ export class ControlChannel {
 		this.waiting = new Promise((resolve) => this.#listen(resolve));
 	}
 
-	/** Throws when something inside does not stop. */
+	/** Throws CannotFreeze when something inside does not stop; then everything goes on. */
 	async freeze(): Promise<Freeze> {
 		const line = await this.#ask('F');
+		if (line.startsWith('error ')) throw new CannotFreeze(`the sandbox could not be stopped: ${line}`);
 		const match = /^frozen (\d+) procs (\d+) rounds (\d+)/.exec(line);
 		if (match === null) throw new Error(`the launcher answered a freeze with '${line}'`);
 		return { microseconds: Number(match[1]), processes: Number(match[2]), rounds: Number(match[3]) };

@@ -5,6 +5,7 @@ import { isDiskFull } from '../base/posix-error.ts';
 import { crashPoint } from '../host/crash-point.ts';
 import { bringInLine, layOut } from '../layer/lay-out.ts';
 import { ScanMemory } from '../layer/scan-memory.ts';
+import { CannotFreeze } from '../sandbox/control-channel.ts';
 import type { Launched } from '../sandbox/launch.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
@@ -101,17 +102,17 @@ export class KernelLive implements Live {
 		this.isInLine = false;
 	}
 
-	async freeze(action: () => void): Promise<Standstill> {
+	async freeze(action: (standsStill: boolean) => void): Promise<Standstill> {
 		const launched = this.#launched;
 		const began = performance.now();
-		const isFrozen = launched !== null && (await standsStill(launched));
-		let undisturbed = true;
+		const state = launched === null ? 'ended' : await stopAll(launched);
+		let undisturbed = state !== 'running';
 		try {
-			action();
+			action(undisturbed);
 		} finally {
-			if (isFrozen && !launched.hasEnded) ({ undisturbed } = await launched.thaw());
+			if (state === 'stopped' && launched?.hasEnded === false) ({ undisturbed } = await launched.thaw());
 		}
-		return { frozenMs: isFrozen ? performance.now() - began : 0, undisturbed };
+		return { frozenMs: state === 'stopped' ? performance.now() - began : 0, undisturbed };
 	}
 
 	stop(): void {
@@ -171,13 +172,14 @@ export function newLayerToken(): string {
 	return randomBytes(12).toString('hex');
 }
 
-/** Stops everything inside; false when it has ended meanwhile, and so stands still for good. */
-async function standsStill(launched: Launched): Promise<boolean> {
+/** Stops everything inside. What has ended meanwhile stands still for good; what cannot be stopped runs. */
+async function stopAll(launched: Launched): Promise<'stopped' | 'ended' | 'running'> {
 	try {
 		await launched.freeze();
-		return true;
+		return 'stopped';
 	} catch (error) {
-		if (launched.hasEnded) return false;
+		if (launched.hasEnded) return 'ended';
+		if (error instanceof CannotFreeze) return 'running';
 		throw error;
 	}
 }

@@ -3,6 +3,7 @@ import { fsPath } from '../base/bytes.ts';
 import type { Time } from '../base/inode.ts';
 import { isWithin, parentPath } from '../base/paths.ts';
 import { errorCode } from '../base/posix-error.ts';
+import { Refusal } from '../base/refusal.ts';
 import type { Launched } from '../sandbox/launch.ts';
 import { writableFiles } from '../sandbox/writable-files.ts';
 import type { KernelLive } from './kernel-live.ts';
@@ -49,7 +50,8 @@ const MOST_LOOKS = 3;
 /**
  * Takes a live layer in as it is at one moment. What is new is read while everything runs; then all stands still for as
  * long as it takes to look again, where something happened meanwhile, and to read what moved. `within` joins the
- * transaction, and what it gives is the `result`. Null when only news were wanted and there are none.
+ * transaction, and what it gives is the `result`. What cannot be stopped is looked at as it runs, for it must not keep its
+ * own history from being written. Null when only news were wanted and there are none.
  */
 export async function takeInLive<T>(
 	place: TakeInPlace,
@@ -117,7 +119,8 @@ export async function takeInAndHold<T>(place: TakeInPlace, still: (init: number 
 	const look = () => (init === null ? new Map() : flushMapped(place, writableFiles(init, false).mapped));
 	takeIn.scan(look());
 	let result: { value: T } | null = null;
-	await layer.freeze(() => {
+	await layer.freeze((standsStill) => {
+		if (!standsStill) throw notStill();
 		const mapped = look();
 		takeIn.scan(mapped);
 		takeIn.commit(() => {});
@@ -126,6 +129,12 @@ export async function takeInAndHold<T>(place: TakeInPlace, still: (init: number 
 	});
 	if (result === null) throw new Error('a freeze ended without its action');
 	return (result as { value: T }).value;
+}
+
+function notStill(): Refusal {
+	return new Refusal('busy', 'not-still', 'something that runs in the session cannot be made to stand still', {
+		hint: 'try again, or end the run with `dropcloth stop`',
+	});
 }
 
 /**

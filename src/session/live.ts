@@ -22,9 +22,10 @@ export interface Live {
 	/** Makes it hold what the store does, given what differs. */
 	bring(store: Store, changed: readonly RootChanges[]): void;
 	/**
-	 * Does something while all that was launched stands still, and says for how long it did.
+	 * Does something while all that was launched stands still, and says for how long it did. When it cannot be stopped,
+	 * `action` is called with false while it goes on.
 	 */
-	freeze(action: () => void): Promise<Standstill>;
+	freeze(action: (standsStill: boolean) => void): Promise<Standstill>;
 	/** Asks what was launched to end, and kills it when it does not. */
 	stop(): void;
 }
