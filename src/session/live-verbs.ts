@@ -1,5 +1,4 @@
 import type { ControlHandlers } from './control-verbs.ts';
-import { previewLiveRestore, restoreLive } from './live-restore.ts';
 import type { LiveRun } from './live-run.ts';
 import { insertSnapshot } from './snapshot-session.ts';
 
@@ -17,9 +16,10 @@ export function liveVerbs(run: LiveRun): ControlHandlers {
 				const { id, files, bytes } = insertSnapshot(run.session, meta);
 				return { id, files, bytes, frozenMs };
 			}),
-		restore: async ({ restore, dryRun = false, expected = null }) => ({
-			report: await (dryRun ? previewLiveRestore(run, restore) : restoreLive(run, restore, expected)),
-		}),
+		restore: async ({ restore, dryRun = false, expected = null }) => {
+			const { previewLiveRestore, restoreLive } = await import('./live-restore.ts');
+			return { report: await (dryRun ? previewLiveRestore(run, restore) : restoreLive(run, restore, expected)) };
+		},
 		join: (request, hold) => run.joined.admit(request, hold),
 		'take-in': () => run.takeIn(() => ({ takenIn: true })),
 	};
