@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../store/driver.ts';
 import { readRoots } from '../store/roots.ts';
 import { openSessionFile } from '../store/session-file.ts';
 import { realDirectory } from './base-directory.ts';
+import { knownBase } from './known-base.ts';
 import { findPlace, placeInStore, type SessionPlace, sessionIds } from './session-place.ts';
 
 /** What a user may have said about which session is meant. */
@@ -50,7 +51,8 @@ export function sessionsOver(storePath: string, directory: string): SessionPlace
 	const real = realDirectory(directory);
 	const found = sessionIds(storePath).flatMap((id) => {
 		const place = placeInStore(storePath, id);
-		const base = basePathOf(place);
+		const known = knownBase(place);
+		const base = known === undefined ? basePathOf(place) : known;
 		return base !== null && isWithin(real, base) ? [{ place, depth: base.length }] : [];
 	});
 	const innermost = Math.max(0, ...found.map(({ depth }) => depth));

@@ -158,6 +158,7 @@ export class LiveRun {
 		const { started, argv } = this.facts;
 		describeRun(this.session.place, {
 			layer: this.layer.place,
+			basePath: this.session.project.basePath,
 			started,
 			argv,
 			init: this.#init,

@@ -20,6 +20,8 @@ export interface OwnerFacts {
 	readonly bootId: string;
 	readonly backend: 'kernel';
 	readonly layer: number;
+	/** The host directory that the session lies over; null without one. */
+	readonly basePath: string | null;
 	/** When the run started, ISO 8601. */
 	readonly started: string;
 	readonly argv: readonly string[];
@@ -43,6 +45,7 @@ export interface JoinedFacts {
 /** What is known of a run at the time. */
 interface RunFacts {
 	readonly layer: LayerPlace;
+	readonly basePath: string | null;
 	readonly started: Time;
 	readonly argv: readonly string[];
 	readonly init: number | null;
@@ -53,7 +56,7 @@ interface RunFacts {
 /** Describes this process as the owner, on account of a run. */
 export function describeRun(
 	place: SessionPlace,
-	{ layer, started, argv, init, quota = null, joined = [] }: RunFacts,
+	{ layer, basePath, started, argv, init, quota = null, joined = [] }: RunFacts,
 ): void {
 	writeOwnerFile(place, {
 		pid: process.pid,
@@ -63,6 +66,7 @@ export function describeRun(
 		bootId: bootId(),
 		backend: 'kernel',
 		layer: layer.number,
+		basePath,
 		started: isoTime(started),
 		argv,
 		quota,

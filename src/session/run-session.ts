@@ -159,6 +159,7 @@ async function runPrepared(request: RunRequest): Promise<RunOutcome> {
 		// before anything can be written inside: a run that is killed leaves this behind
 		describeRun(session.place, {
 			layer,
+			basePath: projectBase(roots),
 			started: session.clock.now(),
 			argv: request.sandbox.command,
 			init: null,

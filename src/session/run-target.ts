@@ -1,5 +1,5 @@
 import { Refusal } from '../base/refusal.ts';
-import { peekReadyToken } from './ready-token.ts';
+import { knownBase } from './known-base.ts';
 import { distinctSessionIdFor, sessionIdFor } from './session-id.ts';
 import { findPlace, placeInStore, type SessionPlace, sessionExists } from './session-place.ts';
 
@@ -28,7 +28,7 @@ export async function namedTarget(
 ): Promise<RunTarget> {
 	const place = placeInStore(storePath, id);
 	if (!sessionExists(place)) return { place, create: { basePath: directory, mustBeNew: false } };
-	const base = await knownBase(place);
+	const base = await baseOf(place);
 	if (baseGiven && base !== directory) {
 		throw new Refusal(
 			'failed',
@@ -47,7 +47,7 @@ export async function quickTarget(storePath: string, directory: string): Promise
 	for (const id of [sessionIdFor(directory), distinctSessionIdFor(directory)]) {
 		const place = placeInStore(storePath, id);
 		if (!sessionExists(place)) return { place, create: { basePath: directory, mustBeNew: false } };
-		if ((await knownBase(place)) === directory) return { place, create: null };
+		if ((await baseOf(place)) === directory) return { place, create: null };
 	}
 	return freshTarget(storePath, directory);
 }
@@ -61,10 +61,10 @@ export function freshTarget(storePath: string, directory: string): RunTarget {
 	}
 }
 
-/** The base, without loading what opens a store when a ready layer tells it. */
-async function knownBase(place: SessionPlace): Promise<string | null> {
-	const ready = peekReadyToken(place)?.roots.find(({ role }) => role === 'project');
-	if (ready !== undefined) return ready.basePath;
+/** What opens a store is loaded only when nothing lies beside it that tells the base. */
+async function baseOf(place: SessionPlace): Promise<string | null> {
+	const known = knownBase(place);
+	if (known !== undefined) return known;
 	const { basePathOf } = await import('./find-session.ts');
 	return basePathOf(place);
 }

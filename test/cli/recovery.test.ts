@@ -144,6 +144,7 @@ async function leaveTree(rig: SessionRig, script: string) {
 		backend: 'kernel',
 		layer: 1,
 		started: isoTime(systemClock.now()),
+		basePath: null,
 		quota: null,
 		joined: [],
 		argv: ['sh'],
