@@ -36,8 +36,8 @@ interface Listing<TREE> {
  * either in the list or as an event; and each counts as changed when its watch is set, so that what changed in it before is
  * looked at. The kernel's queue is emptied by {@link drain} alone.
  *
- * What no event tells: stores through a mapping that is still there, and writes to an open file whose name was removed after
- * it got another one.
+ * What no event tells: stores through a mapping that is still there, and writes to a file that got another name and lost one
+ * since: overlayfs may go on telling of it by the name that is gone.
  */
 export class TreeWatch<TREE extends string> {
 	readonly #trees: ReadonlyMap<TREE, WatchedTree>;

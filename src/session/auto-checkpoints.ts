@@ -19,8 +19,12 @@ const LOOK_AT_LEAST_EVERY_MS = 2_000;
 const COST_SHARE = 100;
 /** For how long a look may go on finding directories. */
 const REGISTER_MS = 10;
-/** So often at most everything is looked at, whatever the events say: one may have been lost. */
+/**
+ * After how long everything is looked at again, whatever the events say, for there are writes that none tells of: at the
+ * latest, and for each name of the layer. A look takes some 3 us a name; see {@link COST_SHARE}.
+ */
 const FULL_WALK_MS = 60_000;
+const FULL_WALK_MS_PER_NAME = 0.3;
 
 /** A run whose layer is watched. */
 export interface WatchedRun {
@@ -136,12 +140,17 @@ export class AutoCheckpoints {
 
 	#isWalkDue(nowMs: number): boolean {
 		const isAtRest = this.#clock.restMs(nowMs) >= this.#run.facts.checkpoints.quietMs;
-		return this.#hasMovedSinceWalk && isAtRest && nowMs - this.#fullWalkMs >= FULL_WALK_MS;
+		return this.#hasMovedSinceWalk && isAtRest && this.#isFullWalkAffordable(nowMs);
+	}
+
+	#isFullWalkAffordable(nowMs: number): boolean {
+		const names = [...this.#run.layer.memories.values()].reduce((sum, { count }) => sum + count, 0);
+		return nowMs - this.#fullWalkMs >= Math.min(FULL_WALK_MS, names * FULL_WALK_MS_PER_NAME);
 	}
 
 	async #checkpoint(trigger: 'quiet' | 'ceiling'): Promise<void> {
 		const run = this.#run;
-		const isFull = performance.now() - this.#fullWalkMs >= FULL_WALK_MS;
+		const isFull = this.#isFullWalkAffordable(performance.now());
 		const { session } = run;
 		const onlyNews = !session.store.head.values().changed;
 		await run.takeInAs({ isFull, onlyNews }, ({ atRest }) => {

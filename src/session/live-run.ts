@@ -174,9 +174,12 @@ export class LiveRun {
 		return { session, layer, launched, seenAt, agreedAt: started, watch: this.#checkpoints?.watch ?? null };
 	}
 
-	/** Takes the layer in as it is at one moment, when everything asked for before is done; `within` joins the transaction. */
+	/**
+	 * Takes the layer in as it is at one moment, when everything asked for before is done; `within` joins the transaction.
+	 * Somebody asked: all of it is looked at, for there are writes that no event tells of.
+	 */
 	async takeIn<T>(within: (moment: Moment) => T): Promise<T> {
-		const taken = await this.takeInAs({}, within);
+		const taken = await this.takeInAs({ isFull: true }, within);
 		if (taken === null) throw new Error('a layer was not taken in');
 		return taken.result;
 	}

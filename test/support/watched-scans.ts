@@ -68,6 +68,8 @@ class World implements Disposable {
 		else {
 			const known = upperPaths(this.#upper);
 			asAccount(this.#account, () => playUpperStep(this.#upper, known, step));
+			// what is written by a name that comes and goes unseen is found by a look at everything alone
+			if (step.what === 'link') this.scan(true);
 		}
 	}
 
