@@ -79,10 +79,18 @@ export const apply: CommandDefinition<Flags, [string?]> = {
 		}),
 };
 
-function checkFlags({ ours, theirs, continue: goOn, abort, undo }: Flags): void {
+function checkFlags({ ours, theirs, continue: goOn, abort, undo, dryRun, at, only }: Flags): void {
 	if (ours && theirs) throw new Refusal('usage', 'two-sides', '--ours and --theirs exclude each other');
 	if ([goOn, abort, undo].filter(Boolean).length > 1) {
 		throw new Refusal('usage', 'one-way', '--continue, --abort and --undo exclude each other');
+	}
+	if ((goOn || abort || undo) && (dryRun || ours || theirs || at !== undefined || only !== undefined)) {
+		throw new Refusal(
+			'usage',
+			'whole-apply',
+			'--continue, --abort and --undo go with none of --dry-run, --at, --only, --ours and --theirs',
+			{ hint: 'they concern the last apply as a whole' },
+		);
 	}
 }
 

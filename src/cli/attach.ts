@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { printable } from '../base/printable.ts';
 import { checkBase } from '../session/base-directory.ts';
 import { rebaseSession } from '../session/rebase-session.ts';
-import { withOwnedSession } from './choose.ts';
+import { SESSION_BRIEF, withOwnedSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
 
 interface Flags {
@@ -23,7 +23,7 @@ export const attach: CommandDefinition<Flags, [string, string]> = {
 		},
 	},
 	positional: [
-		{ parse: String, brief: 'The session', placeholder: 'SESSION' },
+		{ parse: String, brief: SESSION_BRIEF, placeholder: 'SESSION' },
 		{ parse: String, brief: 'The directory', placeholder: 'DIR' },
 	],
 	run(invocation, given, directory) {

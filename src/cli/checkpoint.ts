@@ -7,10 +7,17 @@ import { channelInside } from './inside.ts';
 export const checkpoint: CommandDefinition<object, [string?]> = {
 	brief: 'Take a snapshot from inside the sandbox, maybe with a label',
 	details:
-		'For what runs in a session, such as an agent before it tries something. It can add to history and do nothing else; when nothing has changed, no snapshot is made. A few at once are taken, then one a second. Outside, use `snap`.',
+		'For what runs in a session, such as an agent before it tries something. It can add to history and do nothing else; when nothing has changed since the last snapshot, also one that was taken by itself, none is made and the label is not kept. A few at once are taken, then one a second. Outside, use `snap`.',
 	examples: ['checkpoint', 'checkpoint "tests pass"'],
 	flags: {},
-	positional: [{ parse: String, brief: 'What to call it', placeholder: 'LABEL', optional: true }],
+	positional: [
+		{
+			parse: String,
+			brief: 'A remark, shown as its NOTE; `restore` goes by number or tag, not by this',
+			placeholder: 'LABEL',
+			optional: true,
+		},
+	],
 	run({ cli }, label) {
 		const channel = channelInside(cli.env);
 		if (channel === null) {

@@ -5,10 +5,13 @@ import type { SessionPlace } from '../session/session-place.ts';
 import type { Invocation } from './command.ts';
 import type { CliContext } from './context.ts';
 
+/** What the argument SESSION may be. */
+export const SESSION_BRIEF = 'A session by name, the path of a session file, or . for the one over this directory';
+
 /** The positional argument SESSION, which may be left out when no other is given. */
 export const SESSION_ARGUMENT: TypedPositionalParameter<string | undefined, CliContext> = {
 	parse: String,
-	brief: 'A session by name, the path of a session file, or . for the one over this directory',
+	brief: `${SESSION_BRIEF}; that one when left out`,
 	placeholder: 'SESSION',
 	optional: true,
 };

@@ -9,9 +9,8 @@ import type { CliContext } from './context.ts';
 export async function confirm(cli: CliContext, yes: boolean, question: string): Promise<void> {
 	if (yes) return;
 	if (!cli.canAsk) {
-		throw new Refusal('usage', 'confirmation-needed', `${question} needs a yes, and there is no terminal to ask at`, {
-			hint: 'give --yes',
-		});
+		const what = `"${question}?" needs a yes, and there is no terminal to ask at`;
+		throw new Refusal('usage', 'confirmation-needed', what, { hint: 'give --yes' });
 	}
 	const terminal = createInterface({ input: process.stdin, output: process.stderr });
 	try {

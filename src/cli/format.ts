@@ -27,9 +27,10 @@ export function sizeText(bytes: number): string {
 	return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** A time to the second, in UTC. */
-export function timeText(time: Time): string {
-	return `${isoTime(time).slice(0, 19).replace('T', ' ')}Z`;
+/** A time to the second, in UTC; a text is one that `isoTime` made. */
+export function timeText(time: Time | string): string {
+	const iso = typeof time === 'string' ? time : isoTime(time);
+	return `${iso.slice(0, 19).replace('T', ' ')}Z`;
 }
 
 /** A count with its noun: 1 file, 2 files. */

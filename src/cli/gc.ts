@@ -15,20 +15,20 @@ interface Flags {
 export const gc: CommandDefinition<Flags, [string?]> = {
 	brief: 'Drop old snapshots that nothing points at, and give their space back',
 	details:
-		'Without --keep-last and --keep-within, drops what is older than seven days and reachable neither from the position, nor from a tag, nor by redo, and thins out the checkpoints that were taken automatically: all of the last hour stay, then one per five minutes, after a day one per hour, after a week one per day. That thinning also happens by itself. The position, tagged snapshots and the redo trail always stay; the record of runs is never touched. Works on a disk that is nearly full: some 4 MiB are enough, whatever the size of the session.',
+		'Without --keep-last and --keep-within, drops what is older than seven days and reachable neither from the position, nor from a tag, nor by redo, and thins out the checkpoints that were taken automatically: all of the last hour stay, then one per five minutes, after a day one per hour, after a week one per day. That thinning also happens by itself. With one of them, all else goes, whatever its age, also states that `undo` would step back to. The position, tagged snapshots and the redo trail always stay; the record of runs is never touched. Works on a disk that is nearly full: some 4 MiB are enough, whatever the size of the session.',
 	examples: ['gc api', 'gc api --keep-last 20', 'gc api --keep-within 2d --dry-run'],
 	flags: {
 		keepLast: {
 			kind: 'parsed',
 			parse: parseCount,
-			brief: 'Keep so many of the newest',
+			brief: 'Keep so many of the newest, and drop the others',
 			optional: true,
 			placeholder: 'N',
 		},
 		keepWithin: {
 			kind: 'parsed',
 			parse: parseDurationSeconds,
-			brief: 'Keep what is younger: 90s, 30m, 12h, 7d',
+			brief: 'Keep what is younger, and drop the others: 90s, 30m, 12h, 7d',
 			optional: true,
 			placeholder: 'AGE',
 		},

@@ -3,7 +3,7 @@ import { snapshotsBackFrom } from '../history/log.ts';
 import { SESSION_ARGUMENT, withSession } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
 import { table } from './format.ts';
-import { snapshotJson, snapshotRow } from './snapshot-text.ts';
+import { SNAPSHOT_HEADER, snapshotJson, snapshotRow } from './snapshot-text.ts';
 
 /** History from the position back to the first snapshot. */
 export const log: CommandDefinition<object, [string?]> = {
@@ -19,7 +19,10 @@ export const log: CommandDefinition<object, [string?]> = {
 				const snapshots = snapshotsBackFrom(store.snapshots, position);
 				return {
 					json: { sessionId: id, position, snapshots: snapshots.map((snapshot) => snapshotJson(snapshot, position)) },
-					text: table(snapshots.map((snapshot) => snapshotRow(snapshot, position).map(printable))),
+					text: table([
+						SNAPSHOT_HEADER,
+						...snapshots.map((snapshot) => snapshotRow(snapshot, position).map(printable)),
+					]),
 				};
 			}),
 		),

@@ -8,7 +8,8 @@ import { SANDBOX_FLAGS, type SandboxFlags } from './sandbox-options.ts';
 /** Runs a command over a directory. */
 export const quick: CommandDefinition<SandboxFlags, [string]> = {
 	brief: 'Run a command over a directory: makes the session, or resumes it, in one go',
-	details: 'The session is named after the directory. The directory itself stays as it is until `apply`.',
+	details:
+		'The session is named after the directory. The directory itself stays as it is until `apply`. A session that is live is joined: the command runs in the same sandbox beside what runs there. The exit code is the command’s own.',
 	examples: ['quick ~/code/api -- claude', 'quick .'],
 	flags: SANDBOX_FLAGS,
 	positional: [{ parse: String, brief: 'The directory', placeholder: 'DIR' }],

@@ -5,6 +5,7 @@ import { RESTORE_FLAGS, type RestoreFlags, restoreBy } from './restore-options.t
 /** Takes an undo back. */
 export const redo: CommandDefinition<RestoreFlags, [string?]> = {
 	brief: 'Take the last undo back, as long as nothing new was done since',
+	details: 'Only `undo` leaves something to redo; `restore` does not.',
 	examples: ['redo', 'redo api --yes'],
 	flags: RESTORE_FLAGS,
 	positional: [SESSION_ARGUMENT],

@@ -52,7 +52,7 @@ export async function restoreBy(
 		{ dryRun, confirm: yes ? null : ask, notify: (text) => invocation.warn(text) },
 	);
 	if (report === null) {
-		const json = { sessionId: place.id, restored: null, present: null, changed: 0, paths: [], kept: [], dryRun: false };
+		const json = { sessionId: place.id, restored: null, present: null, changed: 0, paths: [], kept: [], dryRun };
 		return { json, text: `nothing to ${verb}` };
 	}
 	for (const path of report.kept) {

@@ -1,3 +1,4 @@
+import { SESSION_BRIEF } from './choose.ts';
 import type { CommandDefinition } from './command.ts';
 import { RESTORE_FLAGS, type RestoreFlags, restoreBy } from './restore-options.ts';
 
@@ -9,8 +10,12 @@ export const restore: CommandDefinition<RestoreFlags, [string, string]> = {
 	examples: ['restore api 3', 'restore api before-upgrade --yes', 'restore api @~2 --path src --dry-run'],
 	flags: RESTORE_FLAGS,
 	positional: [
-		{ parse: String, brief: 'The session', placeholder: 'SESSION' },
-		{ parse: String, brief: 'A snapshot: a number, a tag, or @~2', placeholder: 'REF' },
+		{ parse: String, brief: SESSION_BRIEF, placeholder: 'SESSION' },
+		{
+			parse: String,
+			brief: 'A snapshot: its number, its tag, or @~2 for the second before the present',
+			placeholder: 'REF',
+		},
 	],
 	run: (invocation, given, ref) => restoreBy(invocation, given, 'restore', { ref }),
 };

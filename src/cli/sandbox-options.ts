@@ -76,7 +76,7 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	checkpointInterval: {
 		kind: 'parsed',
 		parse: durationBetween(LEAST_INTERVAL, MOST),
-		brief: `And when so long was written without such a rest: 30s, 5m; ${seconds(CHECKPOINT_TIMES.intervalMs)} when left out`,
+		brief: `A checkpoint is also taken when writing went on for so long without such a rest: 30s, 5m; ${seconds(CHECKPOINT_TIMES.intervalMs)} when left out`,
 		optional: true,
 		placeholder: 'D',
 	},

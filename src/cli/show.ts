@@ -8,7 +8,7 @@ import type { Session } from '../session/session.ts';
 import { SessionViews } from '../session/session-views.ts';
 import { type Run, Runs } from '../store/runs.ts';
 import type { Snapshot } from '../store/snapshots.ts';
-import { withSession } from './choose.ts';
+import { SESSION_BRIEF, withSession } from './choose.ts';
 import type { Answer, CommandDefinition } from './command.ts';
 import { sizeText, table, timeText } from './format.ts';
 import { snapshotJson } from './snapshot-text.ts';
@@ -19,8 +19,12 @@ export const show: CommandDefinition<object, [string, string]> = {
 	examples: ['show api 3', 'show api before-upgrade --json'],
 	flags: {},
 	positional: [
-		{ parse: String, brief: 'The session', placeholder: 'SESSION' },
-		{ parse: String, brief: 'A snapshot: a number, a tag, or @~2', placeholder: 'REF' },
+		{ parse: String, brief: SESSION_BRIEF, placeholder: 'SESSION' },
+		{
+			parse: String,
+			brief: 'A snapshot: its number, its tag, or @~2 for the second before the present',
+			placeholder: 'REF',
+		},
 	],
 	run: (invocation, given, ref) =>
 		withSession(invocation, given, (session) =>

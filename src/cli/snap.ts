@@ -17,7 +17,7 @@ interface Flags {
 export const snap: CommandDefinition<Flags, [string?, string?]> = {
 	brief: 'Take a snapshot, maybe with a tag',
 	details:
-		'Always makes a new snapshot. Of a live session it freezes what runs inside for a moment. Inside the session’s own sandbox it does what `checkpoint` does, with TAG as the label.',
+		'Always makes a new snapshot. Of a live session it freezes what runs inside for a moment. Inside the session’s own sandbox, alone or as `snap NAME TAG` with its name, it does what `checkpoint` does, with TAG as the label.',
 	examples: ['snap', 'snap api before-upgrade'],
 	flags: {
 		note: { kind: 'parsed', parse: String, brief: 'A remark to keep with it', optional: true, placeholder: 'TEXT' },

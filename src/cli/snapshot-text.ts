@@ -20,7 +20,10 @@ export function snapshotJson(snapshot: Snapshot, position: number): Record<strin
 	};
 }
 
-/** A snapshot as a row of a table: mark, number, parent, time, trigger, files, size, tag, note. */
+/** What stands over the rows of snapshots. */
+export const SNAPSHOT_HEADER = ['', 'ID', 'PARENT', 'TAKEN', 'TRIGGER', 'FILES', 'SIZE', 'TAG', 'NOTE'] as const;
+
+/** A snapshot as a row below SNAPSHOT_HEADER. */
 export function snapshotRow(snapshot: Snapshot, position: number): string[] {
 	const { id, parent, tag, trigger, atRest, created, note, files, bytes } = snapshot;
 	return [

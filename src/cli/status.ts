@@ -6,7 +6,7 @@ import { driftedPaths } from '../session/session-drift.ts';
 import { type SessionStatus, sessionStatus } from '../session/session-status.ts';
 import { chosenPlace, SESSION_ARGUMENT } from './choose.ts';
 import type { Answer, CommandDefinition } from './command.ts';
-import { sizeText, table } from './format.ts';
+import { count, sizeText, table, timeText } from './format.ts';
 
 /** How a session is doing. */
 export const status: CommandDefinition<object, [string?]> = {
@@ -60,12 +60,14 @@ function answer(status: SessionStatus, recovered: boolean, drift: readonly strin
 		['session', sessionId],
 		[
 			'state',
-			owner === null ? state : `${state}: process ${owner.pid} runs ${owner.argv.join(' ')} since ${owner.started}`,
+			owner === null
+				? state
+				: `${state}: process ${owner.pid} runs ${owner.argv.join(' ')} since ${timeText(owner.started)}`,
 		],
 		...joinedRows(owner?.joined ?? []),
 		['base', basePath ?? 'none'],
 		['position', `snapshot ${position}${changed ? ', with changes since' : ''}`],
-		['layer', `${layerFiles} files, ${sizeText(layerBytes)}`],
+		['layer', `${count(layerFiles, 'file')}, ${sizeText(layerBytes)}`],
 		...quotaRows(owner?.quota),
 		['base drift', drift.length === 0 ? 'none' : drift.join(', ')],
 		...status.keptLayers.map((path) => ['kept layer', path]),
@@ -85,6 +87,6 @@ function quotaRows(quota: QuotaState | null | undefined): string[][] {
 function joinedRows(joined: readonly JoinedFacts[]): string[][] {
 	return joined.map(({ run, pid, started, argv }) => [
 		'joined',
-		`run ${run}: process ${pid} runs ${argv.join(' ')} since ${started}`,
+		`run ${run}: process ${pid} runs ${argv.join(' ')} since ${timeText(started)}`,
 	]);
 }

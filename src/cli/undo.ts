@@ -6,7 +6,7 @@ import { RESTORE_FLAGS, type RestoreFlags, restoreBy } from './restore-options.t
 export const undo: CommandDefinition<RestoreFlags, [string?, number?]> = {
 	brief: 'Step back to the state before, or N states back',
 	details:
-		'States that are equal to the present are stepped over. `redo` steps forward again until something new is done.',
+		'Goes from snapshot to parent, as `log` shows them, and with N no further than to the first. A restore is not taken back by it: restore the snapshot where you were, which `list` shows. States that are equal to the present are stepped over. `redo` steps forward again until something new is done.',
 	examples: ['undo', 'undo api 2 --yes', 'undo api --path src/main.c'],
 	flags: RESTORE_FLAGS,
 	positional: [

@@ -38,7 +38,7 @@ export function chooseSession({ storePath, given, fromEnvironment, cwd }: Sessio
 			'several-sessions',
 			`several sessions have a base that holds ${cwd}: ${names.join(', ')}`,
 			{
-				hint: 'name the one you mean',
+				hint: 'name the one you mean, or set DROPCLOTH_SESSION',
 				details: { sessions: names },
 			},
 		);

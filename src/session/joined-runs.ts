@@ -150,7 +150,7 @@ function refuseOtherSettings(id: string, asked: readonly SandboxSetting[], inFor
 	if (other.length === 0) return;
 	const listed = other.map(({ flag, value }) => `${flag} ${value} (it has ${present.get(flag) ?? 'none'})`);
 	throw new Refusal('usage', 'other-sandbox', `session '${id}' is live with another sandbox: ${listed.join(', ')}`, {
-		hint: 'leave these out to join it, or give --new for a session of its own',
+		hint: 'leave these out to join it; `dropcloth run --new`, with no session named, makes another over the current directory',
 	});
 }
 

@@ -55,6 +55,12 @@ const CASES: readonly Refused[] = [
 		code: 126,
 		says: /cannot be executed: permission denied/,
 	},
+	{
+		what: 'an undo of an apply that would only say what it does',
+		args: ['apply', 'project', '--undo', '--dry-run', '--yes'],
+		code: 2,
+		says: /--undo go with none of --dry-run/,
+	},
 	{ what: 'an unknown session', args: ['run', 'unknown', '--', 'true'], code: 5, says: /no session 'unknown'/ },
 	{ what: 'a session name that is none', args: ['init', '../x'], code: 2, says: /cannot be a session's name/ },
 	{ what: 'a session that exists', args: ['init', 'project'], code: 1, says: /exists already/ },

@@ -164,6 +164,7 @@ describe.each(accounts())('as $name', (account) => {
 			'--net',
 			'host',
 			'--snapshots=exit',
+			'--quiet=3s',
 			'--on-exit',
 			'apply',
 			'--',
@@ -171,7 +172,7 @@ describe.each(accounts())('as $name', (account) => {
 		]);
 		expect(refused).toMatchObject({ code: 2, stdout: '' });
 		expect(refused.stderr).toContain(
-			'--snapshots exit (it has all), --net host (it has none), --on-exit apply (it has keep)',
+			'--snapshots exit (it has all), --quiet 3000ms (it has 2000ms), --net host (it has none), --on-exit apply (it has keep)',
 		);
 		const same = ['--net', 'none', '--mask', './a', '--reads', 'home', '--mount-backend', 'auto', '--show-binds'];
 		const ran = rig.cli.run(['run', 'project', ...same, '--', 'readlink', '/proc/self/ns/net'], { cwd: rig.project });
