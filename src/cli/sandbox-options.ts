@@ -96,7 +96,7 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	},
 	bind: repeated('Show a host path and let writes reach it: P or P:Q', 'P[:Q]'),
 	roBind: repeated('Show a host path, read-only: P or P:Q', 'P[:Q]'),
-	mask: repeated('Hide a path', 'PATH'),
+	mask: repeated('Hide a path that is there when the command starts', 'PATH'),
 	unmask: repeated('Show a path that is hidden by default', 'PATH'),
 	env: repeated('Set a variable inside', 'K=V'),
 	passEnv: repeated('Pass on a variable that is dropped by default', 'K'),
@@ -126,14 +126,16 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	pids: {
 		kind: 'parsed',
 		parse: parsePids,
-		brief: 'Processes and threads for all that runs inside; for each command where no control group is delegated',
+		brief:
+			'Processes and threads for all that runs inside; for each command where no control group is delegated, and not to be had there as root',
 		optional: true,
 		placeholder: 'N',
 	},
 	onExit: {
 		kind: 'enum',
 		values: ['keep', 'apply', 'discard'],
-		brief: 'What happens to the changes when the command has ended',
+		brief:
+			'When the command has ended: keep the session; apply its changes, unless the host would run some; or discard it with all its history, also of earlier runs',
 		default: 'keep',
 	},
 	force: off('Accept a base that is a bad idea, such as the home directory'),
