@@ -63,7 +63,7 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 		kind: 'enum',
 		values: ['all', 'checkpoints', 'exit', 'none'],
 		brief:
-			'When snapshots are taken by themselves: at start, checkpoints and exit; checkpoints only; at exit only; never',
+			'When snapshots are taken by themselves: at start, checkpoints and exit; checkpoints only; at exit only; never. With the last two `checkpoint` is refused',
 		default: 'all',
 	},
 	quiet: {
