@@ -51,7 +51,7 @@ async function runJoined(request: RunRequest, line: HeldLine): Promise<RunOutcom
 	using end = new EarlyEnd(joined, request.notify);
 	end.afterTimeout(request.timeoutMs);
 	line.onWord = ({ tell }) => joined.kill(tell);
-	feedStandardInput(joined);
+	feedStandardInput(joined, request.notify);
 	const outcome = await joined.ended;
 	if (outcome.kind !== 'failed') {
 		const trace = { run, snapshot: null, changed: null };

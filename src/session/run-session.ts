@@ -228,7 +228,7 @@ function start(
 		lockFd: lock.fd,
 		control: true,
 	});
-	feedStandardInput(launched);
+	feedStandardInput(launched, request.notify);
 	const seenAt = new Map(spec.roots.map(({ role, path }) => [role, path]));
 	const { user, limits, cwd } = spec;
 	const joinable = { roots: spec.roots, user, limits, environment: inside, settings: request.settings };

@@ -1,5 +1,6 @@
 import { createReadStream, fstatSync } from 'node:fs';
 import type { Launched, StandardStream } from '../sandbox/launch.ts';
+import type { Notify } from './session.ts';
 
 /**
  * How the command gets our standard input. A file is handed on through a pipe: its own descriptor could be opened again for
@@ -9,12 +10,20 @@ export function standardInput(): StandardStream {
 	return isFile() ? 'pipe' : 'inherit';
 }
 
-/** Hands a file on when {@link standardInput} said so; the rest is read when the command asks for it. */
-export function feedStandardInput({ stdin }: Launched): void {
+/**
+ * Hands a file on when {@link standardInput} said so; the rest is read when the command asks for it. Of a file that cannot be read,
+ * such as one that is open for writing only, the command sees the end where it fails, and `notify` is told why.
+ */
+export function feedStandardInput({ stdin }: Launched, notify: Notify): void {
 	if (stdin === null) return;
 	// a command that does not read to the end closes its side
 	stdin.on('error', () => {});
-	createReadStream('', { fd: 0, autoClose: false }).pipe(stdin);
+	const file = createReadStream('', { fd: 0, autoClose: false });
+	file.on('error', (error) => {
+		notify(`standard input cannot be read: ${error.message}`);
+		stdin.end();
+	});
+	file.pipe(stdin);
 }
 
 function isFile(): boolean {

@@ -23,6 +23,21 @@ describe.each(accounts())('as $name', (account) => {
 		expect(readFileSync(join(rig.place, 'input'), 'utf8')).toBe('host\n');
 	});
 
+	test('a file as standard input that cannot be read: the command sees its end, and the run goes on', () => {
+		using rig = sessionRig(account);
+		const ran = rig.account.run(
+			[
+				'sh',
+				'-c',
+				`exec '${process.execPath}' '${rig.cli.program}' quick '${rig.project}' -- sh -c 'cat; echo 1 > f; exit 3' 0> ../output`,
+			],
+			{ cwd: rig.project, env: { HOME: rig.cli.account.home, DROPCLOTH_HOME: rig.cli.storePath } },
+		);
+		expect(ran.stderr).toBe('dropcloth: standard input cannot be read: EBADF: bad file descriptor, read\n');
+		expect(ran.code).toBe(3);
+		expect(rig.inside('cat f')).toBe('1\n');
+	});
+
 	test('a store that is reached through a symlink is used where it lies', () => {
 		using rig = sessionRig(account);
 		rig.sh('mkdir ../disk; ln -s disk ../link');
