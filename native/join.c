@@ -109,6 +109,18 @@ static void read_message(unsigned char message) {
 	}
 }
 
+/* Continues this process when the outer one ends, should it stand stopped: see end_with_outer. */
+static void see_end_of_outer(void) { must(sys_prctl(PR_SET_PDEATHSIG, SIGCONT, 0), "prctl"); }
+
+/*
+ * The command can take back that it dies with its parent, so it is killed from here. What it has started goes on, as it
+ * does when a terminal closes.
+ */
+static _Noreturn void end_with_outer(int command) {
+	sys_kill(command, SIGKILL);
+	quit(LAUNCHER_FAILED);
+}
+
 /* Killed before it said that it begins, it was so by the end of the sandbox. */
 static _Noreturn void joined_ended(int status, int line) {
 	char begun;
@@ -118,6 +130,7 @@ static _Noreturn void joined_ended(int status, int line) {
 }
 
 void run_joined(int command, int line) {
+	see_end_of_outer();
 	begin_job(command, true, is_frozen_by_init);
 	int signals = (int)must(sys_signalfd(ALL_SIGNALS), "signalfd");
 	struct pollfd polled[] = {{signals, POLLIN, 0}, {life_line, POLLIN, 0}};
@@ -131,7 +144,7 @@ void run_joined(int command, int line) {
 		if (sys_wait4(command, &status, WNOHANG) == command) joined_ended(status, line);
 		unsigned char message;
 		if (polled[1].revents) {
-			if (sys_read(life_line, &message, 1) != 1) quit(LAUNCHER_FAILED);
+			if (sys_read(life_line, &message, 1) != 1) end_with_outer(command);
 			read_message(message);
 		}
 		look_again();

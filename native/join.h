@@ -10,7 +10,7 @@ bool has_joined(void);
 _Noreturn void fail_joining(void);
 /* For the command's own process: waits while a freeze stands, and asks to be killed when the one outside is gone. */
 void be_bound_to_joiner(int line);
-/* The process outside waits for the command, and ends with its code. LINE is where the command says that it begins. */
+/* The process outside waits for the command, ends with its code, and kills it when the outer process is gone. LINE is where the command says that it begins. */
 _Noreturn void run_joined(int command, int line);
 
 #endif

@@ -150,6 +150,18 @@ describe.each(accounts())('joining, as $name', (account) => {
 		await closed;
 	});
 
+	test('its outer process killed: it dies, though it has taken back that it dies with its parent', async () => {
+		const first = await sandbox();
+		const joined = await join(first, 'exec setpriv --pdeathsig clear sh -c "echo ready; exec sleep 1004"');
+		await joined.said(/ready/);
+		const [waiter = 0, command = 0] = processTree(joined.pid).slice(-2);
+		// what waits for it cannot be held up either
+		process.kill(waiter, 'SIGSTOP');
+		joined.kill('SIGKILL');
+		await joined.ended;
+		while (existsSync(`/proc/${command}`)) await nextLook();
+	});
+
 	test('the end of the sandbox ends it, reported as a signal', async () => {
 		const first = await sandbox();
 		const joined = await join(first, 'echo ready; exec sleep 1003');
