@@ -38,7 +38,7 @@ describe.each(accounts())('as $name', (account) => {
 		expect(fileAt(rig.cli, two.id, 'c/d/e/g')?.toString()).toBe('new\n');
 	});
 
-	test('writes to a file that got a name and lost another are in the next checkpoint, though no event tells of them', async () => {
+	test('writes to a file that got a second name and lost its first are in the next checkpoint', async () => {
 		using rig = sessionRig(account);
 		const shell = await LiveShell.start(rig, ['--quiet', '200ms']);
 		const checkpoints = () => snapshotsOf(rig, 'quiet').length;
