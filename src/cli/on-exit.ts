@@ -2,8 +2,12 @@ import { printable } from '../base/printable.ts';
 import { Refusal } from '../base/refusal.ts';
 import { PreparedApply } from '../session/apply-session.ts';
 import { discardSession } from '../session/discard-session.ts';
+import { planRestore } from '../session/plan-restore.ts';
+import { restoreSession } from '../session/restore-session.ts';
+import type { RunTarget } from '../session/run-target.ts';
 import { OwnedSession } from '../session/session.ts';
 import type { SessionPlace } from '../session/session-place.ts';
+import { Runs } from '../store/runs.ts';
 import { count } from './format.ts';
 
 /**
@@ -12,15 +16,34 @@ import { count } from './format.ts';
  */
 export async function onExit(
 	what: 'apply' | 'discard',
-	place: SessionPlace,
+	{ place, create }: RunTarget,
+	run: number,
 	warn: (text: string) => void,
 ): Promise<void> {
 	try {
-		if (what === 'discard') await discardSession(place);
+		if (what === 'discard' && create !== null && run === 1) await discardSession(place);
+		else if (what === 'discard') await putBack(place, run, warn);
 		else await applyAll(place, warn);
 	} catch (error) {
 		if (!(error instanceof Refusal)) throw error;
 		warn(`--on-exit ${what}: ${error.message}${error.hint === null ? '' : ` (${error.hint})`}`);
+	}
+}
+
+/** A session that was there before keeps its history: it goes back to where the run began, home included. */
+async function putBack(place: SessionPlace, run: number, warn: (text: string) => void): Promise<void> {
+	const session = await OwnedSession.open(place, warn);
+	try {
+		const first = new Runs(session.store).get(run)?.firstSnapshot;
+		if (first === undefined) throw new Error(`run ${run} is not in the record of session ${place.id}`);
+		const scope = { paths: [], withHome: true };
+		const plan = planRestore(session, { ref: String(first) }, scope);
+		if (plan === null) throw new Error(`snapshot ${first} cannot be restored`);
+		const { present } = restoreSession(session, plan, scope);
+		const kept = present ?? session.store.snapshots.last()?.id;
+		warn(`session ${place.id} is back at snapshot ${first}; what the command did is snapshot ${kept}`);
+	} finally {
+		session.close();
 	}
 }
 

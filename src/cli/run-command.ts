@@ -8,7 +8,6 @@ import { forwardSignals } from '../sandbox/signals.ts';
 import type { EndReason } from '../session/early-end.ts';
 import { runOrJoin } from '../session/run-or-join.ts';
 import type { RunOutcome } from '../session/run-session.ts';
-
 import type { RunTarget } from '../session/run-target.ts';
 import type { Answer, Invocation } from './command.ts';
 import { EXIT_CODES, EXIT_TIMEOUT } from './exit-codes.ts';
@@ -48,7 +47,7 @@ export async function runCommand(
 	if (outcome.outcome.kind === 'not-executed') warn(notExecuted(command[0] as string, outcome.outcome));
 	if (flags.onExit !== 'keep' && !outcome.joined) {
 		const { onExit } = await import('./on-exit.ts');
-		await onExit(flags.onExit, target.place, warn);
+		await onExit(flags.onExit, target, outcome.trace.run, warn);
 	}
 	return answer(flags, target, outcome);
 }

@@ -118,7 +118,7 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 	},
 	memory: {
 		kind: 'parsed',
-		parse: parseSizeBytes,
+		parse: parseMemoryBytes,
 		brief: 'Memory for all that runs inside: 500M, 2G; for each process where no control group is delegated',
 		optional: true,
 		placeholder: 'SIZE',
@@ -135,7 +135,7 @@ export const SANDBOX_FLAGS: FlagParametersForType<SandboxFlags, CliContext> = {
 		kind: 'enum',
 		values: ['keep', 'apply', 'discard'],
 		brief:
-			'When the command has ended: keep the session; apply its changes, unless the host would run some; or discard it with all its history, also of earlier runs',
+			'When the command has ended: keep the session; apply its changes, unless the host would run some; or discard what the command did, and with it a session that this run made',
 		default: 'keep',
 	},
 	force: off('Accept a base that is a bad idea, such as the home directory'),
@@ -205,4 +205,13 @@ function parseTimeoutSeconds(text: string): number {
 function parsePids(text: string): number {
 	if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
 	throw new Error(`${text} is no number of processes`);
+}
+
+/** Below this hardly a program starts, and none says why. */
+const LEAST_MEMORY_BYTES = 4 * 1024 ** 2;
+
+function parseMemoryBytes(text: string): number {
+	const bytes = parseSizeBytes(text);
+	if (bytes < LEAST_MEMORY_BYTES) throw new Error(`${text} is too little for any program: 4M is the least`);
+	return bytes;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TemporaryDirectory, temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { CREDENTIAL_PLACES } from './credential-places.ts';
 import { AGENT_PLACES } from './home-places.ts';
-import { findMasks, type MaskRequest } from './masks.ts';
+import { findMasks, type MaskRequest, maskWarning } from './masks.ts';
 
 let place: TemporaryDirectory;
 let home: string;
@@ -51,6 +51,12 @@ test('a link is followed: what it leads to is hidden', () => {
 test('without a home directory only the absolute places and the store are looked for', () => {
 	expect(found({ home: null })).toEqual(['d store']);
 	expect(found({ home: place.join('nope') })).toEqual(['d store']);
+});
+
+test('a mask of what is not there is told about, for it hides nothing', () => {
+	const there = place.join('home/.netrc');
+	expect(maskWarning([there])).toBeNull();
+	expect(maskWarning([there, '/nowhere/secret'])).toMatch(/^nothing is at \/nowhere\/secret: /);
 });
 
 test('the list names each place once, with a reason, and none of the agents’ own', () => {

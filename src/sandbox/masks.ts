@@ -31,6 +31,13 @@ export function findMasks(request: MaskRequest): Mask[] {
 	return [...new Map(wanted.map((mask) => [mask.path, mask])).values()];
 }
 
+/** What to tell the user about `--mask` of paths at which nothing is; null when there is nothing to tell. */
+export function maskWarning(mask: readonly string[]): string | null {
+	const missing = mask.filter((path) => realPath(path) === null);
+	if (missing.length === 0) return null;
+	return `nothing is at ${missing.join(', ')}: what is made there can be read (--mask hides what is there)`;
+}
+
 /** Whether a path is hidden by one of the masks, itself or together with what it lies in. */
 export function isMasked(path: string, masks: readonly Mask[]): boolean {
 	return masks.some((mask) => isWithin(path, mask.path));

@@ -29,8 +29,11 @@ export function channelRequests(run: LiveRun): ChannelHandler {
 async function checkpoint(run: LiveRun, label: string | null): Promise<ChannelAnswer> {
 	try {
 		return await run.takeIn(({ atRest }): ChannelAnswer => {
-			const { changed, position } = run.session.store.head.values();
-			if (!changed) return { kind: 'unchanged', snapshot: position };
+			const { head, snapshots } = run.session.store;
+			const { changed, position } = head.values();
+			// a label on a state that has none yet is news; once it has one, asking again adds nothing
+			const isNews = changed || (label !== null && snapshots.get(position)?.note === null);
+			if (!isNews) return { kind: 'unchanged', snapshot: position };
 			const meta = { trigger: 'request', note: label, atRest, run: run.run } as const;
 			return { kind: 'ok', snapshot: insertSnapshot(run.session, meta).id };
 		});

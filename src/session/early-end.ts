@@ -11,10 +11,13 @@ export interface Endable {
 /** How long a command that was asked to end may take before it is killed. */
 export const END_PATIENCE_MS = 5_000;
 
+/** After how long it is hung up on: an interactive shell takes no notice of SIGTERM. */
+export const HANG_UP_AFTER_MS = 500;
+
 /** Longest delay that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Ends a command before its time: asks it with SIGTERM, and kills it when it does not end. Disposed when it has ended. */
+/** Ends a command before its time: asks it with SIGTERM and then SIGHUP, and kills it when it does not end. Disposed when it has ended. */
 export class EarlyEnd implements Disposable {
 	readonly #command: Endable;
 	readonly #notify: (text: string) => void;
@@ -37,6 +40,7 @@ export class EarlyEnd implements Disposable {
 		this.#reason = reason;
 		this.#notify(`${why}: the command is told to end`);
 		this.#command.kill('SIGTERM');
+		this.#timers.push(setTimeout(() => this.#hangUp(), HANG_UP_AFTER_MS).unref());
 		this.#timers.push(setTimeout(() => this.kill('it has not ended'), END_PATIENCE_MS).unref());
 	}
 
@@ -45,6 +49,10 @@ export class EarlyEnd implements Disposable {
 		if (this.#command.hasEnded) return;
 		this.#notify(`${why}: the command is killed`);
 		this.#command.kill('SIGKILL');
+	}
+
+	#hangUp(): void {
+		if (!this.#command.hasEnded) this.#command.kill('SIGHUP');
 	}
 
 	/** Ends it when so much time has passed; null is for ever. */

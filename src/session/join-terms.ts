@@ -48,7 +48,7 @@ export interface JoinAnswer {
 
 /** What the owner tells a command that has joined: to end. */
 export interface JoinedWord {
-	readonly tell: 'SIGTERM';
+	readonly tell: 'SIGTERM' | 'SIGHUP';
 }
 
 /** How a command that had joined ended; both null when that is not known. */

@@ -92,8 +92,8 @@ export class JoinedRuns {
 	}
 
 	/** Asks all of them to end. */
-	askToEnd(): void {
-		const word: JoinedWord = { tell: 'SIGTERM' };
+	askToEnd(signal: JoinedWord['tell']): void {
+		const word: JoinedWord = { tell: signal };
 		for (const { connection } of this.#joined.values()) connection.tell(word);
 	}
 

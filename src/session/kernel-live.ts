@@ -9,7 +9,7 @@ import { CannotFreeze } from '../sandbox/control-channel.ts';
 import type { Launched } from '../sandbox/launch.ts';
 import type { Root } from '../store/roots.ts';
 import type { Store } from '../store/store.ts';
-import { END_PATIENCE_MS } from './early-end.ts';
+import { END_PATIENCE_MS, HANG_UP_AFTER_MS } from './early-end.ts';
 import {
 	finishLayerRoot,
 	hasLayerRoot,
@@ -118,6 +118,7 @@ export class KernelLive implements Live {
 	stop(): void {
 		const launched = this.#launched;
 		launched?.kill('SIGTERM');
+		setTimeout(() => launched?.kill('SIGHUP'), HANG_UP_AFTER_MS).unref();
 		setTimeout(() => launched?.kill('SIGKILL'), END_PATIENCE_MS).unref();
 	}
 

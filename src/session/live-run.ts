@@ -9,6 +9,7 @@ import type { CheckpointTimes } from './checkpoint-clock.ts';
 import { ControlServer } from './control-server.ts';
 import type { ControlHandlers } from './control-verbs.ts';
 import type { CopiedPaths } from './drop-copies.ts';
+import { HANG_UP_AFTER_MS } from './early-end.ts';
 import { type Joinable, JoinedRuns } from './joined-runs.ts';
 import type { KernelLive } from './kernel-live.ts';
 import { type Moment, type SeenAt, type TakeInManner, type TakeInPlace, takeInLive } from './live-take-in.ts';
@@ -136,13 +137,14 @@ export class LiveRun {
 
 	/** Sends a signal to the command and to all that has joined; SIGKILL ends everything inside. */
 	kill(signal: NodeJS.Signals): void {
-		if (signal === 'SIGTERM') this.joined.askToEnd();
+		if (signal === 'SIGTERM' || signal === 'SIGHUP') this.joined.askToEnd(signal);
 		this.launched.kill(signal);
 	}
 
 	/** Asks all that is inside to end, and kills what does not. */
 	stop(): void {
-		this.joined.askToEnd();
+		this.joined.askToEnd('SIGTERM');
+		setTimeout(() => this.joined.askToEnd('SIGHUP'), HANG_UP_AFTER_MS).unref();
 		this.layer.stop();
 	}
 

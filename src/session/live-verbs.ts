@@ -7,6 +7,7 @@ export function liveVerbs(run: LiveRun): ControlHandlers {
 	return {
 		ping: () => ({ pid: process.pid, argv: run.facts.argv }),
 		stop: () => {
+			run.facts.notify(`session ${run.session.id} is stopped by \`dropcloth stop\``);
 			run.stop();
 			return { stopped: true };
 		},

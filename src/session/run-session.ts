@@ -8,6 +8,7 @@ import { gatherSpec } from '../sandbox/gather-spec.ts';
 import { type Launched, type LaunchOptions, launch, type Outcome } from '../sandbox/launch.ts';
 import { makeLayerDirectories } from '../sandbox/layer-directories.ts';
 import type { LimitRequest } from '../sandbox/limits.ts';
+import { maskWarning } from '../sandbox/masks.ts';
 import { NetworkGate } from '../sandbox/network-gate.ts';
 import { buildPlan } from '../sandbox/plan.ts';
 import type { Plan } from '../sandbox/plan-writer.ts';
@@ -208,8 +209,8 @@ function start(
 	});
 	makeLayerDirectories(spec);
 	const plan = buildPlan(spec);
-	const warning = bindWarning(spec.binds);
-	if (warning !== null) request.notify(warning);
+	for (const warning of [bindWarning(spec.binds), maskWarning(sandbox.mask)])
+		if (warning !== null) request.notify(warning);
 	if (held.instead !== null) request.notify(held.instead);
 	request.onPlan?.(plan);
 	const inside: InsideEnvironment = {

@@ -60,10 +60,23 @@ const memoryKiB = (pid: number) =>
 	Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
 describe.each(accounts())('as $name', (account) => {
+	test('a label on a state that has none is a snapshot, even when nothing has changed; once it has one it is not', () => {
+		using rig = sessionRig(account);
+		const script = `echo 1 > f; dropcloth checkpoint; dropcloth checkpoint tested; dropcloth checkpoint tested; dropcloth checkpoint other`;
+		const output = rig.inside(withDropcloth(rig, script));
+		expect(output).toBe(
+			"took snapshot 2\ntook snapshot 3 'tested'\nnothing has changed since snapshot 3\nnothing has changed since snapshot 3\n",
+		);
+		expect(requested(rig)).toMatchObject([
+			{ id: 2, note: null },
+			{ id: 3, note: 'tested' },
+		]);
+	});
+
 	test('a checkpoint is a snapshot of its run with its label; without a change there is none', () => {
 		using rig = sessionRig(account);
 		rig.inside('echo 0 > f');
-		const script = `echo 1 > f; dropcloth checkpoint --json 'it works: 100 %'; dropcloth checkpoint; echo 2 > f; dropcloth checkpoint; dropcloth checkpoint again --json`;
+		const script = `echo 1 > f; dropcloth checkpoint --json 'it works: 100 %'; dropcloth checkpoint; echo 2 > f; dropcloth checkpoint; dropcloth checkpoint --json`;
 		const output = rig.inside(withDropcloth(rig, script));
 		const [first, , , last] = output.split(/(?<=^\})\n|(?<=\d)\n/m);
 		expect(JSON.parse(first as string)).toEqual({

@@ -7,7 +7,7 @@ import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 describe.each(accounts())('as $name', (account) => {
 	test.each([
 		['answers the signal', 'trap "echo bye > g; exit 0" TERM; echo begun > f; while :; do sleep 0.01; done', 'bye\n'],
-		['does not end is killed', 'trap "echo no > g" TERM; echo begun > f; while :; do sleep 0.01; done', 'no\n'],
+		['does not end is killed', 'trap "echo no > g" TERM HUP; echo begun > f; while :; do sleep 0.01; done', 'no\n'],
 	])('--timeout: a command that %s; exit code 124, and everything is taken in', (_, script, last) => {
 		using rig = sessionRig(account);
 		const ran = rig.cli.run(['quick', rig.project, '--timeout', '1s', '--', 'sh', '-uc', script]);
@@ -55,7 +55,7 @@ describe.each(accounts())('as $name', (account) => {
 
 	test('--quota: a command that writes on is killed', () => {
 		using rig = sessionRig(account);
-		const script = `trap '' TERM; while :; do head -c 1M /dev/zero >> a; done`;
+		const script = `trap '' TERM HUP; while :; do head -c 1M /dev/zero >> a; done`;
 		const ran = rig.cli.run(['quick', rig.project, '--quota', '20M', '--', 'sh', '-euc', script]);
 		expect(ran.code, ran.stderr).toBe(8);
 		expect(ran.stderr).toMatch(/: the command is killed\n$/);
@@ -66,6 +66,7 @@ describe.each(accounts())('as $name', (account) => {
 		['--timeout', '5', 'not a duration'],
 		['--quota', '7', 'not a size'],
 		['--memory', '1X', 'not a size'],
+		['--memory', '1K', '4M is the least'],
 		['--pids', '0', 'no number of processes'],
 	])('%s %s is a usage error', (flag, value, why) => {
 		using rig = sessionRig(account);

@@ -97,6 +97,7 @@ describe.each(accounts())('as $name', (account) => {
 	test.each([
 		['that answers the signal ends with its own code', 'trap "echo bye > f; exit 7" TERM', 7, 'bye\n'],
 		['that does not is killed by it', ':', 143, 'begun\n'],
+		['that takes no notice, as an interactive shell does, is hung up on', "trap '' TERM", 129, 'begun\n'],
 	])('stop: a command %s, and everything is taken in', async (_, trap, code, content) => {
 		using rig = sessionRig(account);
 		const run = rig.cli.start([
@@ -114,7 +115,10 @@ describe.each(accounts())('as $name', (account) => {
 			stderr: '',
 		});
 		expect(rig.cli.json(['status', 'project'])).toMatchObject({ state: 'stopped', changed: false });
-		expect((await run.ended).code).toBe(code);
+		expect(await run.ended).toMatchObject({
+			code,
+			stderr: 'dropcloth: session project is stopped by `dropcloth stop`\n',
+		});
 		expect(fileAt(rig.cli, 'now', 'f')?.toString()).toBe(content);
 		expect(rig.cli.run(['stop', 'project']).stdout).toBe('session project is not live\n');
 	});

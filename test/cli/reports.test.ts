@@ -152,6 +152,21 @@ describe.each(accounts())('as $name', (account) => {
 		}
 	});
 
+	test('--on-exit discard throws away what the command did, and with it only a session that the run made', () => {
+		using rig = sessionRig(account);
+		const discard = (script: string) =>
+			rig.cli.run(['quick', rig.project, '--on-exit', 'discard', '--', 'sh', '-euc', script]);
+		rig.sh('echo base > f');
+		expect(discard('echo gone > f')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+		expect(rig.cli.run(['list', 'project']).code).toBe(5);
+		const before = rig.inside(`echo one > f; echo set > ~/setting; ${TREE_SCRIPT}`);
+		const ran = discard('echo two > f; rm ~/setting; mkdir d; exit 3');
+		expect(ran).toMatchObject({ code: 3, stdout: '' });
+		expect(ran.stderr).toBe('dropcloth: session project is back at snapshot 2; what the command did is snapshot 3\n');
+		expect(rig.inside(TREE_SCRIPT)).toBe(before);
+		expect(rig.inside('cat ~/setting')).toBe('set\n');
+	});
+
 	test('what a shell edited, deleted and made is undone to the byte and the mode', () => {
 		using rig = sessionRig(account);
 		rig.sh('echo a > f; echo g > g; echo k > k; chmod 644 k');
