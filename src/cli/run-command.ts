@@ -7,7 +7,7 @@ import { showBinds } from '../sandbox/show-binds.ts';
 import { forwardSignals } from '../sandbox/signals.ts';
 import type { EndReason } from '../session/early-end.ts';
 import { runOrJoin } from '../session/run-or-join.ts';
-import type { RunOutcome } from '../session/run-session.ts';
+import type { RunOutcome } from '../session/run-request.ts';
 import type { RunTarget } from '../session/run-target.ts';
 import type { Answer, Invocation } from './command.ts';
 import { EXIT_CODES, EXIT_TIMEOUT } from './exit-codes.ts';

@@ -4,7 +4,7 @@ import { Refusal } from '../base/refusal.ts';
 import { CHECKPOINT_TIMES } from '../base/settings.ts';
 import type { BackendChoice } from '../sandbox/backend.ts';
 import type { SnapshotPolicy } from '../session/live-run.ts';
-import type { RunRequest } from '../session/run-session.ts';
+import type { RunRequest } from '../session/run-request.ts';
 import type { CliContext } from './context.ts';
 import { nodeOnPath } from './package-paths.ts';
 import { durationBetween, parseDurationSeconds } from './parse-duration.ts';

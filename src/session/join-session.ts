@@ -5,7 +5,7 @@ import { EarlyEnd } from './early-end.ts';
 import { HeldLine } from './held-line.ts';
 import type { JoinedEnd } from './join-terms.ts';
 import { endOf } from './run-end.ts';
-import type { RunOutcome, RunRequest } from './run-session.ts';
+import type { RunOutcome, RunRequest } from './run-request.ts';
 import { feedStandardInput, standardInput } from './standard-input.ts';
 
 /**

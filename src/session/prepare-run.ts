@@ -5,8 +5,8 @@ import { checkBaseInPlace } from './base-directory.ts';
 import { KernelLive } from './kernel-live.ts';
 import type { LayerPlace, LayerRoot } from './layer-place.ts';
 import { rootInode } from './root-inode.ts';
+import type { RunRequest } from './run-request.ts';
 import { wantedRoots } from './run-roots.ts';
-import type { RunRequest } from './run-session.ts';
 import type { RunTarget } from './run-target.ts';
 import { type Notify, OwnedSession } from './session.ts';
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fsPath } from '../base/bytes.ts';
 import { Refusal } from '../base/refusal.ts';
-import { type RunOutcome, type RunRequest, runSession } from './run-session.ts';
+import type { RunOutcome, RunRequest } from './run-request.ts';
+import { runSession } from './run-session.ts';
 
 /** How long a session that is just ending is waited for. */
 const PATIENCE_MS = 30_000;

@@ -21,6 +21,11 @@ export function wantedRoots(basePath: string | null, home: string | null, storeP
 	return roots;
 }
 
+/** The host directory beneath the project; null for a session without a base. */
+export function projectBaseOf(roots: readonly LayerRoot[]): string | null {
+	return roots.find(({ role }) => role === 'project')?.basePath ?? null;
+}
+
 /** The same trees as the sandbox takes them. */
 export function sandboxRoots(
 	sessionId: string,

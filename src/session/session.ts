@@ -7,6 +7,7 @@ import { crashPoint } from '../host/crash-point.ts';
 import type { LockFile } from '../host/lock-file.ts';
 import type { Root } from '../store/roots.ts';
 import { Store } from '../store/store.ts';
+import { checkUser } from './check-user.ts';
 import { isLayerRole, type KernelLive } from './kernel-live.ts';
 import type { LayerRoot } from './layer-place.ts';
 import { lockOwner } from './owner-lock.ts';
@@ -97,6 +98,7 @@ export class OwnedSession extends Session {
 	static async open(place: SessionPlace, notify: Notify, clock: Clock = systemClock): Promise<OwnedSession> {
 		if (!sessionExists(place))
 			throw new Refusal('invalid', 'no-such-session', `there is no session at ${place.dbPath}`);
+		checkUser(place);
 		const { lock, wasReady, left } = await lockOwner(place);
 		let store: Store | null = null;
 		try {

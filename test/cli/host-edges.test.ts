@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { accounts } from '../support/accounts.ts';
+import { accounts, ordinaryAccount, presentAccount } from '../support/accounts.ts';
+import { dropcloth } from '../support/built-program.ts';
 import { sessionRig } from '../support/session-rig.ts';
 
 describe.each(accounts())('as $name', (account) => {
@@ -86,4 +87,25 @@ describe.each(accounts())('as $name', (account) => {
 		rig.cli.json(['apply', 'project', '--yes', '--ours']);
 		expect(rig.sh('cat both ours theirs')).toBe('2\n2\n3\n');
 	});
+});
+
+test('root is refused on the session of another user, who would be locked out by what it leaves', (context) => {
+	const [root, user] = [presentAccount(), ordinaryAccount()];
+	if (root.uid !== 0) context.skip('only root can work on the files of another user');
+	using rig = sessionRig(user);
+	rig.inside('echo 1 > f');
+	const asRoot = dropcloth(root, rig.cli.storePath);
+	for (const args of [
+		['run', 'project', '--', 'true'],
+		['undo', 'project', '--yes'],
+		['snap', 'project'],
+	]) {
+		expect(asRoot.run(args)).toMatchObject({
+			code: 1,
+			stdout: '',
+			stderr: `dropcloth: session 'project' belongs to the user of id ${user.uid} (work on it as that user)\n`,
+		});
+	}
+	expect(asRoot.run(['list', 'project']).code).toBe(0);
+	expect(rig.inside('cat f')).toBe('1\n');
 });
