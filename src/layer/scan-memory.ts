@@ -97,6 +97,11 @@ export class ScanMemory {
 		}
 	}
 
+	/** Paths of the records such as this, which is told by the word at which it begins. */
+	*pathsOf(isWanted: (records: Uint32Array, at: number) => boolean): Generator<string> {
+		for (const [index, path] of this.#walk()) if (isWanted(this.records, index * RECORD_WORDS)) yield path;
+	}
+
 	/** Every path, each directory before what it holds; the first is '' for the upper directory itself. */
 	*paths(): Generator<string> {
 		for (const [, path] of this.#walk()) yield path;

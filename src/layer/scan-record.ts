@@ -45,6 +45,7 @@ const KEPT_BTIME = STAT + 8;
 const TYPE_MASK = 0o170000;
 const DIRECTORY = 0o040000;
 const CHAR_DEVICE = 0o020000;
+const REGULAR_FILE = 0o100000;
 
 /** Copies what is kept of a struct statx into the record that begins at word `at`. */
 export function keepStat(records: Uint32Array, at: number, statx: Uint32Array): void {
@@ -103,6 +104,10 @@ export function recordLinks(records: Uint32Array, at: number): number {
 
 export function isDirectoryRecord(records: Uint32Array, at: number): boolean {
 	return ((records[at + KEPT_MODE] as number) & TYPE_MASK) === DIRECTORY;
+}
+
+export function isFileRecord(records: Uint32Array, at: number): boolean {
+	return ((records[at + KEPT_MODE] as number) & TYPE_MASK) === REGULAR_FILE;
 }
 
 /** Whether a struct statx is a whiteout's: a character device 0:0. */

@@ -1,13 +1,11 @@
-import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
-import { fsPath } from '../base/bytes.ts';
 import type { Time } from '../base/inode.ts';
-import { isWithin, parentPath } from '../base/paths.ts';
-import { errorCode } from '../base/posix-error.ts';
+import { parentPath } from '../base/paths.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Launched } from '../sandbox/launch.ts';
 import { writableFiles } from '../sandbox/writable-files.ts';
+import { flushMapped, inTrees } from './flush-mapped.ts';
 import type { KernelLive } from './kernel-live.ts';
-import { type LayerRole, upperPath } from './layer-place.ts';
+import type { LayerRole } from './layer-place.ts';
 import type { LayerWatch } from './layer-watch.ts';
 import type { OwnedSession } from './session.ts';
 import { TakeIn } from './take-in.ts';
@@ -74,11 +72,14 @@ export async function takeInLive<T>(
 	if (!hasNews() && layer.mapped.size === 0 && watch?.attend(0) === false) return null;
 	let mapped = layer.mapped;
 	const { frozenMs, undisturbed } = await layer.freeze(() => {
-		const { mapped: mappedNow, open } = writableFiles(init, watch !== null);
-		mapped = flushMapped(place, mappedNow);
+		const files = writableFiles(init, watch !== null);
+		mapped = flushMapped(place, takeIn, files);
 		// after all stand still: what happened until then is in the queue
 		const now = watch?.mark() ?? 0;
-		takeIn.scan(mapped, (role) => withParents(watch?.changedSince(role, mark), inTrees(place, open).get(role)));
+		const open = inTrees(place, files.open);
+		takeIn.scan(mapped, (role) =>
+			files.hasOpenUnnamed ? null : withParents(watch?.changedSince(role, mark), open.get(role)),
+		);
 		mark = now;
 	});
 	const result = commit({ atRest: undisturbed && takeIn.news === before, frozenMs });
@@ -93,7 +94,7 @@ function lookAround(place: TakeInPlace, takeIn: TakeIn, init: number | null, isF
 	for (let looks = 1; ; looks++) {
 		const beganMs = performance.now();
 		const mark = watch?.mark() ?? 0;
-		const mapped = init === null ? new Map() : flushMapped(place, writableFiles(init, false).mapped);
+		const mapped = init === null ? new Map() : flushMapped(place, takeIn, writableFiles(init, false));
 		const last = since;
 		takeIn.scan(mapped, (role) => (isFull && looks === 1 ? null : (watch?.changedSince(role, last) ?? null)));
 		if (looks === MOST_LOOKS || performance.now() - beganMs < LONG_LOOK_MS) return mark;
@@ -116,7 +117,7 @@ export async function takeInAndHold<T>(place: TakeInPlace, still: (init: number 
 	const { session, layer, launched } = place;
 	const takeIn = new TakeIn(session.store, layer, place.agreedAt);
 	const init = await launched.init;
-	const look = () => (init === null ? new Map() : flushMapped(place, writableFiles(init, false).mapped));
+	const look = () => (init === null ? new Map() : flushMapped(place, takeIn, writableFiles(init, false)));
 	takeIn.scan(look());
 	let result: { value: T } | null = null;
 	await layer.freeze((standsStill) => {
@@ -135,53 +136,4 @@ function notStill(): Refusal {
 	return new Refusal('busy', 'not-still', 'something that runs in the session cannot be made to stand still', {
 		hint: 'try again, or end the run with `dropcloth stop`',
 	});
-}
-
-/**
- * Writes back the pages of files that are mapped shared and writable, so that the next store through the mapping moves the
- * file's times. Returns them as paths in each tree: their content has to be read whatever their times say.
- */
-function flushMapped(place: TakeInPlace, mapped: ReadonlySet<string>): Map<LayerRole, Set<string>> {
-	const found = inTrees(place, mapped);
-	for (const [role, paths] of found) {
-		for (const path of paths) if (!flush(`${upperPath(place.layer.place, role)}/${path}`)) paths.delete(path);
-	}
-	return found;
-}
-
-/** Absolute paths as they are seen inside, as paths in each tree; those in none are left out. */
-function inTrees({ seenAt }: TakeInPlace, seen: ReadonlySet<string>): Map<LayerRole, Set<string>> {
-	const found = new Map<LayerRole, Set<string>>();
-	for (const absolute of seen) {
-		const role = innermostRole(seenAt, absolute);
-		if (role === null) continue;
-		const path = absolute.slice((seenAt.get(role) as string).length + 1);
-		found.set(role, (found.get(role) ?? new Set()).add(path));
-	}
-	return found;
-}
-
-function innermostRole(seenAt: SeenAt, path: string): LayerRole | null {
-	let best: LayerRole | null = null;
-	for (const [role, place] of seenAt) {
-		if (isWithin(path, place) && (best === null || place.length > (seenAt.get(best) as string).length)) best = role;
-	}
-	return best;
-}
-
-/** False for a file that is not in the upper directory (any more). */
-function flush(path: string): boolean {
-	let fd: number;
-	try {
-		fd = openSync(fsPath(path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-	} catch (error) {
-		if (errorCode(error) === null) throw error;
-		return false;
-	}
-	try {
-		fdatasyncSync(fd);
-		return true;
-	} finally {
-		closeSync(fd);
-	}
 }

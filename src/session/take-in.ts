@@ -56,6 +56,11 @@ export class TakeIn {
 		}
 	}
 
+	/** What is remembered of a tree; null when it was never looked at. */
+	memoryOf(role: LayerRole): ScanMemory | null {
+		return this.#memories.get(role) ?? this.#layer.memories.get(role) ?? null;
+	}
+
 	/** How many paths the scans found to differ; what was read again and is as an earlier scan had it does not count. */
 	get news(): number {
 		return this.#news;
@@ -86,7 +91,7 @@ export class TakeIn {
 	}
 
 	#scanRoot(root: Root, role: LayerRole, reread: ReadonlySet<string>, only: ReadonlySet<string> | null): void {
-		const known = this.#memories.get(role) ?? this.#layer.memories.get(role) ?? null;
+		const known = this.memoryOf(role);
 		const unversioned = unversionedIn(role);
 		const alsoRehash = new Set([...reread, ...(this.#layer.mapped.get(role) ?? [])]);
 		const options: ScanOptions = {

@@ -13,6 +13,8 @@ import {
 	mappedPairs,
 	snapshots,
 	startPython,
+	UNNAMED_LOCKSTEP,
+	UNNAMED_MAPPED,
 } from '../support/moments.ts';
 import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -51,6 +53,25 @@ describe.each(accounts())('as $name', (account) => {
 			expect(pairs.at(-1)).toEqual([last, last]);
 		},
 	);
+
+	test('files that are written by names they no longer have are right in every snapshot and at the end', async () => {
+		using rig = sessionRig(account);
+		// a copy of the base's has the number of the base's inode to those inside
+		rig.sh('echo base > a; echo base > f');
+		for (const [program, pairsOf] of [
+			[UNNAMED_LOCKSTEP, (ids: number[]) => lockstepPairs(rig, ids, ['other/a', 'other/b'])],
+			[UNNAMED_MAPPED, (ids: number[]) => mappedPairs(rig, ids, 'other/f')],
+		] as const) {
+			const run = startPython(rig, program);
+			await run.said(/begun/);
+			const ids = await snapshots(rig, 15);
+			const last = await endOf(run);
+			const pairs = pairsOf(ids);
+			expectLockstep(pairs);
+			expect(pairs.at(-1)).toEqual([last, last]);
+			rig.cli.json(['restore', 'project', '1', '--yes']);
+		}
+	});
 
 	test('every snapshot of a database that is written in WAL mode is sound, and each transaction is in it whole', async () => {
 		using rig = sessionRig(account);

@@ -40,6 +40,20 @@ while not ended:
 print(n)
 `;
 
+/** Takes the name of an open file away, and gives it another. */
+const RENAME_BY_LINK = `
+def other(name):
+    os.link(name, 'other/' + name)
+    os.unlink(name)
+os.mkdir('other')
+`;
+
+/** {@link LOCKSTEP} in files that are known by other names than those by which they were opened. */
+export const UNNAMED_LOCKSTEP = LOCKSTEP.replace('n = 0', `${RENAME_BY_LINK}other('a'); other('b')\nn = 0`);
+
+/** {@link MAPPED} in such a file. */
+export const UNNAMED_MAPPED = `import os${MAPPED}`.replace('n = 0', `f.close()\n${RENAME_BY_LINK}other('f')\nn = 0`);
+
 /** Adds a row to each of two tables of a database in WAL mode, and takes an old one away. */
 export const DATABASE = `
 import signal, sqlite3
@@ -96,16 +110,24 @@ export function expectLockstep(pairs: readonly (readonly [number, number])[]): v
 }
 
 /** The two numbers of {@link LOCKSTEP} at each snapshot, and now. */
-export function lockstepPairs(rig: SessionRig, ids: readonly number[]): (readonly [number, number])[] {
+export function lockstepPairs(
+	rig: SessionRig,
+	ids: readonly number[],
+	[a, b]: readonly [string, string] = ['a', 'b'],
+): (readonly [number, number])[] {
 	return [...ids, 'now' as const].map(
-		(id) => [Number(fileAt(rig.cli, id, 'a')), Number(fileAt(rig.cli, id, 'b'))] as const,
+		(id) => [Number(fileAt(rig.cli, id, a)), Number(fileAt(rig.cli, id, b))] as const,
 	);
 }
 
 /** The two numbers of {@link MAPPED} at each snapshot, and now. */
-export function mappedPairs({ cli }: Pick<SessionRig, 'cli'>, ids: readonly number[]): (readonly [number, number])[] {
+export function mappedPairs(
+	{ cli }: Pick<SessionRig, 'cli'>,
+	ids: readonly number[],
+	path = 'f',
+): (readonly [number, number])[] {
 	return [...ids, 'now' as const].map((id) => {
-		const file = fileAt(cli, id, 'f') as Buffer;
+		const file = fileAt(cli, id, path) as Buffer;
 		return [Number(file.readBigInt64LE(0)), Number(file.readBigInt64LE(8192))] as const;
 	});
 }
