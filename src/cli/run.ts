@@ -58,6 +58,16 @@ async function targetOf({ cli, flags, storePath }: Invocation<Flags>, given: str
 	if (given !== undefined && (flags.session !== undefined || flags.new)) {
 		throw new Refusal('usage', 'two-sessions', `'${given}' names a session that exists; --session and --new make one`);
 	}
+	if (given !== undefined && given !== '.' && flags.base !== undefined) {
+		throw new Refusal(
+			'usage',
+			'base-of-existing',
+			`session '${given}' has its base already; --base is for one that is made`,
+			{
+				hint: `give it another with \`dropcloth attach ${given} DIR\``,
+			},
+		);
+	}
 	if (given !== undefined && given !== '.') return existingTarget(storePath, given);
 	const directory = () =>
 		checkBase(resolve(cli.cwd, flags.base ?? '.'), { home: cli.home, storePath, force: flags.force });

@@ -31,6 +31,12 @@ const CASES: readonly Refused[] = [
 	},
 	{ what: 'the whole machine as the base', args: ['quick', '/', '--', 'true'], code: 1, says: /whole machine/ },
 	{
+		what: 'another base for a session that exists',
+		args: ['run', 'project', '--base', '/etc', '--', 'true'],
+		code: 2,
+		says: /has its base already/,
+	},
+	{
 		what: 'a base that vanished',
 		args: ['run', 'project', '--', 'true'],
 		code: 1,
