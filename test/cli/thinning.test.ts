@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OwnedSession } from '../../src/session/session.ts';
 import { placeInStore } from '../../src/session/session-place.ts';
 import { writeTruth } from '../../src/session/truth.ts';
-import { accounts } from '../support/accounts.ts';
+import { accounts, presentAccount } from '../support/accounts.ts';
 import { fileChange } from '../support/file-content.ts';
 import { type SessionRig, sessionRig } from '../support/session-rig.ts';
 
@@ -54,6 +54,8 @@ describe.each(accounts())('as $name', (account) => {
 
 /** Checkpoints as a long run would have left them, a minute apart, half a day ago. */
 async function playCheckpoints({ cli, account }: SessionRig, count: number): Promise<void> {
+	// only the user whose session it is may work on it
+	presentAccount().own(cli.storePath);
 	const session = await OwnedSession.open(placeInStore(cli.storePath, 'project'), () => {});
 	const { store, project } = session;
 	const end = Math.floor(Date.now() / 1000) - 43_200;
