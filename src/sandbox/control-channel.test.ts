@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { ControlChannel } from './control-channel.ts';
+import { CannotFreeze, ControlChannel } from './control-channel.ts';
 
 /** A launcher that answers each letter with what is given for it. */
 function launcher(answers: Readonly<Record<string, string>>): Duplex {
@@ -38,7 +38,8 @@ test('what the launcher tells unasked is the end of the command, and no answer',
 
 test('an error is thrown with the words of the launcher', async () => {
 	const channel = new ControlChannel(launcher({ F: 'error 110 some process did not stop in time\n', T: 'error 1\n' }));
-	await expect(channel.freeze()).rejects.toThrow("'error 110 some process did not stop in time'");
+	await expect(channel.freeze()).rejects.toThrow(CannotFreeze);
+	await expect(channel.freeze()).rejects.toThrow('error 110 some process did not stop in time');
 	await expect(channel.thaw()).rejects.toThrow("'error 1'");
 });
 

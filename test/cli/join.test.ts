@@ -233,6 +233,10 @@ describe.each(accounts())('as $name', (account) => {
 				await shell.shown(/Stopped.*\n(.*\n)*IN> /);
 				shell.type('fg\n');
 				await shell.shown(/fg\nsleep 1000\n/);
+				// bash says what it continues before it gives it the terminal
+				await first.run(
+					`until awk '$2 == "(sleep)" && $5 == $8 { n = 1 } END { exit !n }' /proc/[0-9]*/stat; do sleep 0.01; done`,
+				);
 				shell.type(CTRL_C);
 				await shell.shown(/IN> /);
 				shell.type('echo $((40 + 2)); suspend -f\n');
