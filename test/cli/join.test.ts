@@ -8,8 +8,8 @@ import { accounts } from '../support/accounts.ts';
 import type { Running } from '../support/built-program.ts';
 import { fileAt } from '../support/file-at.ts';
 import { LiveShell } from '../support/live-shell.ts';
+import { outerShell } from '../support/outer-shell.ts';
 import { type SessionRig, sessionRig } from '../support/session-rig.ts';
-import { Terminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
 const CTRL_C = '\x03';
@@ -204,17 +204,6 @@ describe.each(accounts())('as $name', (account) => {
 	});
 
 	describe('on a terminal', () => {
-		async function outerShell(rig: SessionRig): Promise<Terminal> {
-			const env = { PS1: 'OUT> ', HOME: rig.cli.account.home, DROPCLOTH_HOME: rig.cli.storePath };
-			const terminal = new Terminal(account, ['bash', '--norc', '--noprofile', '--noediting', '-i'], env);
-			await terminal.shown(/OUT> /);
-			terminal.type(
-				`dropcloth() { '${process.execPath}' '${rig.cli.program}' "$@"; }; unset HISTFILE; cd '${rig.project}'\n`,
-			);
-			await terminal.shown(/OUT> $/);
-			return terminal;
-		}
-
 		test('a joined shell has job control and the window’s size, and gives the terminal back', async () => {
 			using rig = sessionRig(account);
 			const first = await LiveShell.start(rig);

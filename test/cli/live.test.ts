@@ -16,9 +16,9 @@ import {
 	UNNAMED_LOCKSTEP,
 	UNNAMED_MAPPED,
 } from '../support/moments.ts';
-import { type SessionRig, sessionRig } from '../support/session-rig.ts';
+import { outerShell } from '../support/outer-shell.ts';
+import { sessionRig } from '../support/session-rig.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { Terminal } from '../support/terminal.ts';
 
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
@@ -145,18 +145,6 @@ describe.each(accounts())('as $name', (account) => {
 	});
 
 	describe('on a terminal', () => {
-		/** An interactive shell outside, in which `dropcloth` is a function. */
-		async function outerShell(rig: SessionRig): Promise<Terminal> {
-			const env = { PS1: 'OUT> ', HOME: rig.cli.account.home, DROPCLOTH_HOME: rig.cli.storePath };
-			const terminal = new Terminal(account, ['bash', '--norc', '--noprofile', '--noediting', '-i'], env);
-			await terminal.shown(/OUT> /);
-			terminal.type(
-				`dropcloth() { '${process.execPath}' '${rig.cli.program}' "$@"; }; unset HISTFILE; cd '${rig.project}'\n`,
-			);
-			await terminal.shown(/OUT> $/);
-			return terminal;
-		}
-
 		// a shell that waits for a program takes a Ctrl-C only when the program dies of it: hence the exec
 		test('Ctrl-C ends the command, not the session, and what it wrote is there', async () => {
 			using rig = sessionRig(account);

@@ -11,8 +11,7 @@ export interface HostileTree {
 	readonly applied?: boolean;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL = /[\x00-\x08\x0b-\x1f\x7f]/;
+const CONTROL = /(?![\t\n])\p{Cc}/u;
 
 /** Has it made in a session, looked at again, undone, redone, told and applied, each time exactly. */
 export function withstand(rig: SessionRig, { make, look: script, applied = true }: HostileTree): void {
