@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { accounts } from '../support/accounts.ts';
@@ -7,6 +8,7 @@ import type { Launch } from '../support/launch.ts';
 import { LaunchRig } from '../support/launch-rig.ts';
 import { testProgram } from '../support/native-programs.ts';
 import { argumentsOf, processTree, threadsOf } from '../support/process-tree.ts';
+import { until } from '../support/until.ts';
 
 const FREEZES = 8;
 
@@ -206,8 +208,8 @@ describe.each(accounts())('freezing, as $name', (account) => {
 		await end(launch);
 	});
 
-	test('a tree under strace freezes and goes on', async () => {
-		if (!existsSync('/usr/bin/strace')) return console.log('skipped: there is no strace here');
+	test('a tree under strace freezes and goes on', async (context) => {
+		if (!existsSync('/usr/bin/strace')) context.skip('there is no strace here');
 		const launch = start(`exec strace -qq -f -o /dev/null sh -c 'while :; do ${APPEND}; done'`);
 		for (let round = 0; round < FREEZES; round++) {
 			await progressBeyond(progress());
@@ -259,14 +261,18 @@ describe.each(accounts())('freezing, as $name', (account) => {
 		expect((await launch.ended).code).toBe(0);
 	});
 
-	test('a process that does not stop in five seconds: an error, and all goes on', async () => {
-		const freezer = freezerOf(account.uid);
-		if (freezer === null) return;
+	test('a process that does not stop in five seconds: an error, and all goes on', async (context) => {
+		if (userInfo().uid !== 0) context.skip('only root can make a control group');
+		const kind = FREEZERS.find(({ root }) => existsSync(`${root}/cgroup.procs`));
+		if (kind === undefined) return context.skip('there is no control group that freezes');
+		const freezer = makeFreezer(kind);
 		const launch = start('sleep 1000 & exec sh -c "while :; do printf x >>progress; done"');
 		try {
 			await progressBeyond(0);
-			const sleeper = processTree(await launch.init()).find((pid) => argumentsOf(pid)[0] === 'sleep') ?? 0;
-			freezer.hold(sleeper);
+			const init = await launch.init();
+			// it may still be the shell that becomes it; to hold nobody, which is 0, would be to hold this very process
+			const isSleeper = (pid: number) => argumentsOf(pid)[0] === 'sleep';
+			freezer.hold(await until('the sleeper is there', () => processTree(init).find(isSleeper)));
 			expect(await launch.ask('F')).toMatch(/^error 110 /);
 			await progressBeyond(progress());
 		} finally {
@@ -284,18 +290,14 @@ interface Freezer {
 	remove(): void;
 }
 
-/** A control group that keeps a process from taking any signal but SIGKILL; only root can make one. */
-function freezerOf(uid: number): Freezer | null {
-	const kinds = [
-		{ root: '/sys/fs/cgroup/freezer', file: 'freezer.state', hold: 'FROZEN', release: 'THAWED' },
-		{ root: '/sys/fs/cgroup/unified', file: 'cgroup.freeze', hold: '1', release: '0' },
-		{ root: '/sys/fs/cgroup', file: 'cgroup.freeze', hold: '1', release: '0' },
-	];
-	const kind = kinds.find(({ root }) => existsSync(`${root}/cgroup.procs`));
-	if (uid !== 0 || kind === undefined) {
-		console.log('skipped: a process that does not stop needs a control group of root');
-		return null;
-	}
+const FREEZERS = [
+	{ root: '/sys/fs/cgroup/freezer', file: 'freezer.state', hold: 'FROZEN', release: 'THAWED' },
+	{ root: '/sys/fs/cgroup/unified', file: 'cgroup.freeze', hold: '1', release: '0' },
+	{ root: '/sys/fs/cgroup', file: 'cgroup.freeze', hold: '1', release: '0' },
+] as const;
+
+/** A control group that keeps a process from taking any signal but SIGKILL. */
+function makeFreezer(kind: (typeof FREEZERS)[number]): Freezer {
 	const group = `${kind.root}/dropcloth-test-${process.pid}`;
 	mkdirSync(group);
 	return {
