@@ -22,7 +22,7 @@ describe('building the launcher', () => {
 			encoding: 'utf8',
 		});
 
-	test.each(TARGETS)('$arch: a static program without a C library', ({ arch, machine, compiler }, context) => {
+	test.for(TARGETS)('$arch: a static program without a C library', ({ arch, machine, compiler }, context) => {
 		const built = build([place.path, arch]);
 		expect(built).toMatchObject({ status: 0, stderr: '' });
 		if (built.stdout.includes('not built')) context.skip(`there is no ${compiler} here`);
